@@ -1,0 +1,108 @@
+// Package postgres opens the one pool that the whole process shares, runs the
+// migrations and gives use cases their transactions. It owns no table and
+// knows no feature; whoever needs SQL keeps it beside its own Go.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Config says which database to open and how.
+type Config struct {
+	// URL is a Postgres connection string, as a URL or as key=value pairs.
+	URL string
+	// MaxConns bounds the pool; 0 takes 20.
+	MaxConns int32
+	// Pooled says that a transaction-mode pooler stands between: no named
+	// statements are kept on its connections.
+	Pooled bool
+	// Name is shown in pg_stat_activity.
+	Name string
+}
+
+// ErrUnreachable means that no connection could be made: the address, the
+// network or the credentials are wrong, or the server is not up.
+var ErrUnreachable = errors.New("the database cannot be reached")
+
+// Open connects a pool and checks it with one query. It fails with an error
+// that wraps ErrUnreachable when the server does not answer within ctx.
+func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
+	pc, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		// pgx's own message can repeat the address with its password.
+		return nil, errors.New("the database address cannot be read: want postgres://user:password@host:5432/name")
+	}
+	pc.MaxConns = cfg.MaxConns
+	if pc.MaxConns == 0 {
+		pc.MaxConns = 20
+	}
+	pc.MaxConnIdleTime = 5 * time.Minute
+	pc.HealthCheckPeriod = 30 * time.Second
+	if pc.ConnConfig.ConnectTimeout == 0 {
+		pc.ConnConfig.ConnectTimeout = 10 * time.Second
+	}
+	if cfg.Pooled {
+		pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+		pc.ConnConfig.StatementCacheCapacity = 0
+		pc.ConnConfig.DescriptionCacheCapacity = 0
+	}
+	if cfg.Name != "" {
+		pc.ConnConfig.RuntimeParams["application_name"] = cfg.Name
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, redact(err))
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, redact(err))
+	}
+	return pool, nil
+}
+
+// redact keeps the cause of a connection error and drops the address in it.
+func redact(err error) error {
+	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return errors.New(pe.Message)
+	}
+	if ce, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		if cause := errors.Unwrap(ce); cause != nil {
+			return cause
+		}
+	}
+	return err
+}
+
+// Beginner starts transactions: a pool, a connection, or a transaction (which
+// then makes a savepoint).
+type Beginner interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+}
+
+// InTx runs fn in one transaction: committed when fn returns nil, rolled back
+// otherwise, also on a panic. fn must not call the outside world. An error of
+// the commit itself is returned as it is: the caller can not know then whether
+// the transaction took effect, and must find out by its natural key.
+func InTx(ctx context.Context, db Beginner, fn func(tx pgx.Tx) error) error {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	// After a commit this is a no-op; a cancelled ctx must not keep the
+	// rollback from reaching the server.
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
