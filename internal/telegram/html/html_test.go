@@ -106,7 +106,8 @@ func checkVector(t *testing.T, v vector) {
 		case "PreCode":
 			w.Language = strings.Trim(e.Arg, `"`)
 		case "CustomEmoji":
-			w.CustomEmojiID, _ = strconv.ParseInt(digits.FindAllString(e.Arg, -1)[2], 10, 64)
+			all := digits.FindAllString(e.Arg, -1)
+			w.CustomEmojiID, _ = strconv.ParseInt(all[len(all)-1], 10, 64)
 		case "FormattedDate":
 			w.UnixTime = 12345
 			w.DateFormat = regexp.MustCompile(`format = "(\w*)"`).FindStringSubmatch(v.In)[1]
