@@ -1,0 +1,49 @@
+package article
+
+import (
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// maxTitle bounds titles, in runes. Longer ones are texts in the wrong place.
+const maxTitle = 500
+
+// Title returns a feed title as plain text: entities decoded (RSS titles are
+// often escaped twice), real HTML elements removed, white space folded.
+// "Vec<T>" keeps its angle brackets, because T is no element.
+func Title(s string) string {
+	for range 3 {
+		if strings.Contains(s, "<") {
+			s = dropTags(s)
+		}
+		if !strings.Contains(s, "&") {
+			break
+		}
+		u := html.UnescapeString(s)
+		if u == s {
+			break
+		}
+		s = u
+	}
+	return clip(strings.Join(strings.Fields(Visible(s)), " "), maxTitle)
+}
+
+// tagLike finds what could be a tag; dropTags asks whether HTML knows it.
+var tagLike = regexp.MustCompile(`</?([a-zA-Z][a-zA-Z0-9]*)(\s[^<>]*)?/?>`)
+
+func dropTags(s string) string {
+	return tagLike.ReplaceAllStringFunc(s, func(tag string) string {
+		name := strings.ToLower(tagLike.FindStringSubmatch(tag)[1])
+		switch atom.Lookup([]byte(name)) {
+		case 0, atom.Output, atom.Data, atom.Object, atom.Map, atom.Time, atom.Source, atom.Template, atom.Select:
+			// Not an element, or a word that programmers write in angle brackets.
+			return tag
+		case atom.Br, atom.P, atom.Div, atom.Li:
+			return " "
+		}
+		return ""
+	})
+}
