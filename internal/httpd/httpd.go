@@ -143,3 +143,6 @@ func (s *Server) Stop(ctx context.Context) {
 	}
 	<-s.done
 }
+
+// Close gives the address back without having served.
+func (s *Server) Close() { _ = s.listen.Close() }

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -67,17 +69,20 @@ func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// redact keeps the cause of a connection error and drops the address in it.
+// redact keeps the cause of a connection error, in one line, and drops the
+// address with its password.
 func redact(err error) error {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return errors.New(pe.Message)
 	}
-	if ce, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		if cause := errors.Unwrap(ce); cause != nil {
-			return cause
-		}
+	if oe, ok := errors.AsType[*net.OpError](err); ok && oe.Addr != nil {
+		return fmt.Errorf("%s: %w", oe.Addr, oe.Err)
 	}
-	return err
+	if ce, ok := errors.AsType[*pgconn.ConnectError](err); ok && errors.Unwrap(ce) != nil {
+		err = errors.Unwrap(ce)
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return errors.New(first)
 }
 
 // Beginner starts transactions: a pool, a connection, or a transaction (which
