@@ -1,0 +1,132 @@
+package figures
+
+import (
+	"encoding/csv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/postonce/postonce/internal/scoring/bayes"
+	"github.com/postonce/postonce/internal/scoring/keywords"
+)
+
+// agNews reads test.csv of AG News (class, title, text) from POSTONCE_AGNEWS.
+func agNews(t *testing.T) []labelled {
+	t.Helper()
+	dir := os.Getenv("POSTONCE_AGNEWS")
+	if dir == "" {
+		t.Skip("POSTONCE_AGNEWS names no folder with AG News' test.csv (class, title, description): skipped")
+	}
+	f, err := os.Open(filepath.Join(dir, "test.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.LazyQuotes = true
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	topics := map[string]string{"1": "world", "2": "sport", "3": "business", "4": "tech"}
+	var items []labelled
+	for _, row := range rows {
+		if topic, ok := topics[row[0]]; ok && len(row) > 2 {
+			items = append(items, labelled{Topic: topic, Title: row[1], Text: row[2]})
+		}
+	}
+	return items
+}
+
+type labelled struct {
+	Topic, Title, Text string
+}
+
+// lookFor is what the owners of the four simulated channels wrote down.
+func lookFor(topic string) []string {
+	switch topic {
+	case "world":
+		return []string{"war", "president", "minister", "election", "Iraq", "Israel", "Palestinian", "Iran", "troops", "killed", "bomb", "UN", "peace", "rebels", "nuclear", "Afghanistan", "hostage", "police", "Darfur", "Russia"}
+	case "sport":
+		return []string{"game", "team", "season", "coach", "cup", "league", "win", "Olympic", "match", "champion", "football", "baseball", "NBA", "NFL", "tennis", "golf", "players", "victory", "Red Sox", "quarterback"}
+	case "business":
+		return []string{"shares", "stocks", "profit", "oil", "prices", "company", "market", "bank", "sales", "economy", "investors", "earnings", "quarter", "merger", "deal", "Wall Street", "jobs", "airline", "dollar", "billion"}
+	case "tech":
+		return []string{"software", "internet", "Microsoft", "Google", "computer", "web", "space", "NASA", "scientists", "phone", "wireless", "Apple", "IBM", "Linux", "security", "online", "search", "technology", "music", "virus"}
+	}
+	return nil
+}
+
+func curve(items []labelled, topic string, seed uint64, steps []int) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	order := rng.Perm(len(items))
+	held := order[len(order)-min(2000, len(order)/2):]
+	topics := keywords.New(lookFor(topic), nil)
+	var totals bayes.Totals
+	counts := map[string]bayes.Count{}
+	var out []float64
+	taught := 0
+	for _, step := range steps {
+		for ; taught < step; taught++ {
+			it := items[order[taught]]
+			keep := it.Topic == topic
+			if keep {
+				totals.Liked++
+			} else {
+				totals.Disliked++
+			}
+			for w := range distinct(keywords.NewDoc(it.Title, it.Text)) {
+				c := counts[w]
+				if keep {
+					c.Liked++
+				} else {
+					c.Disliked++
+				}
+				counts[w] = c
+			}
+		}
+		var judged []Judged
+		for _, i := range held {
+			d := keywords.NewDoc(items[i].Title, items[i].Text)
+			p, _ := topics.Score(d)
+			var cs []bayes.Count
+			for w := range distinct(d) {
+				cs = append(cs, counts[w])
+			}
+			w := bayes.Trust(totals)
+			p = w*bayes.Probability(totals, cs, nil) + (1-w)*p
+			judged = append(judged, Judged{P: p, Keep: items[i].Topic == topic})
+		}
+		out = append(out, AUC(judged))
+	}
+	return out
+}
+
+func distinct(d keywords.Doc) map[string]struct{} {
+	set := map[string]struct{}{}
+	for _, w := range d.Title {
+		set[w] = struct{}{}
+	}
+	for _, w := range d.Text {
+		set[w] = struct{}{}
+	}
+	return set
+}
+
+func TestAGNews(t *testing.T) {
+	items := agNews(t)
+	steps := []int{0, 50, 200, 800}
+	mean := make([]float64, len(steps))
+	for _, topic := range []string{"world", "sport", "business", "tech"} {
+		m := make([]float64, len(steps))
+		for seed := range uint64(5) {
+			for i, v := range curve(items, topic, seed, steps) {
+				m[i] += v / 5
+				mean[i] += v / 20
+			}
+		}
+		t.Logf("%-9s %.3f", topic, m)
+	}
+	t.Logf("mean      %.3f at %v decisions", mean, steps)
+}
