@@ -8,14 +8,14 @@ import (
 	"github.com/postonce/postonce/internal/app"
 )
 
-// Stamped by the build: -ldflags "-X main.release=v1.2.3 -X main.commit=abc".
+// Stamped by the build: -ldflags "-X main.version=v1.2.3 -X main.commit=abc".
 var (
-	release = "dev"
+	version = "dev"
 	commit  = ""
 )
 
 // build is the version and the commit of this binary.
-func build() (version, revision string) {
+func build() (number, revision string) {
 	revision = commit
 	if info, ok := debug.ReadBuildInfo(); ok && revision == "" {
 		for _, s := range info.Settings {
@@ -27,7 +27,7 @@ func build() (version, revision string) {
 	if revision == "" {
 		revision = "unknown"
 	}
-	return release, revision
+	return version, revision
 }
 
 func (p *program) version(_ context.Context, args []string) error {

@@ -1,0 +1,17 @@
+# The few targets that people use. Everything works with the plain go command too.
+.PHONY: demo test lint fmt build bench chaos torture
+
+demo: ## the whole product on this machine: http://127.0.0.1:8080
+	go run ./cmd/postonce demo
+
+build: ## bin/postonce, stamped with its version
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$$(git describe --tags --always --dirty 2>/dev/null || echo dev) -X main.commit=$$(git rev-parse HEAD 2>/dev/null || echo unknown)" -o bin/postonce ./cmd/postonce
+
+test: ## all tests (needs Postgres installed; browser tests need Chromium and Node.js)
+	go test ./...
+
+fmt: ## format as the linter wants it
+	go run mvdan.cc/gofumpt@latest -l -w cmd internal migrations
+
+lint: ## the linters of .golangci.yml
+	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run
