@@ -111,3 +111,9 @@ func InTx(ctx context.Context, db Beginner, fn func(tx pgx.Tx) error) error {
 	}
 	return nil
 }
+
+// Querier is what reads: a pool, a connection or a transaction.
+type Querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}

@@ -1,0 +1,60 @@
+// Package channels keeps the people who talk to the bot, the Telegram channels
+// that they link, who may do what in which channel, the settings of a channel,
+// invitations, and which sources a channel follows.
+//
+// Its tables: people, channels, memberships, invitations, subscriptions.
+// Nobody else writes them; others take part through the functions here, inside
+// their own transaction.
+//
+// It must never decide about rights by anything but the memberships table, never
+// keep a token of an invitation (only its digest), and never forget a
+// channel's settings because Telegram took a right away.
+package channels
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Service is the one writer of this package's tables. It is safe for
+// concurrent use.
+type Service struct {
+	pool   *pgxpool.Pool
+	rights Rights
+}
+
+// Config is what a Service needs.
+type Config struct {
+	Pool *pgxpool.Pool
+	// Rights asks Telegram about a chat.
+	Rights Rights
+}
+
+// New returns a Service.
+func New(cfg Config) *Service { return &Service{pool: cfg.Pool, rights: cfg.Rights} }
+
+var (
+	// ErrNotFound means that there is no such person, channel, membership or subscription.
+	ErrNotFound = errors.New("channels: not found")
+	// ErrTaken means that somebody else linked the channel; he can invite.
+	ErrTaken = errors.New("channels: linked by somebody else")
+	// ErrPersonNoAdmin means that the person is no administrator of the channel that he wants to link.
+	ErrPersonNoAdmin = errors.New("channels: the person is no administrator of the channel")
+	// ErrBotNoAdmin means that the bot is no administrator of the channel.
+	ErrBotNoAdmin = errors.New("channels: the bot is no administrator of the channel")
+	// ErrNoChannel means that the chat is a group or a private chat.
+	ErrNoChannel = errors.New("channels: not a channel")
+	// ErrLastOwner means that the channel would be left without an owner.
+	ErrLastOwner = errors.New("channels: the last owner stays")
+	// ErrInvitation means that an invitation was used by somebody else, is too old or never existed.
+	ErrInvitation = errors.New("channels: the invitation does not work any more")
+)
+
+// InvalidError is a setting that cannot be: Field is its name in Change, in snake case.
+type InvalidError struct{ Field, Value string }
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("channels: %s cannot be %q", e.Field, e.Value)
+}

@@ -1,0 +1,159 @@
+package channels
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
+)
+
+// Invitation is what accepting one gave.
+type Invitation struct {
+	ChannelID int64          // 0: into the bot, not into a channel
+	Role      editorial.Role // in the channel
+	Operator  bool           // it made an operator
+	Already   bool           // this person had used it before
+}
+
+const invitationAddSQL = `
+INSERT INTO invitations (
+       token_hash,
+       channel_id,
+       role,
+       created_by,
+       expires_at
+) VALUES ($1, $2, $3, $4, clock_timestamp() + $5::interval)
+RETURNING expires_at`
+
+// Invite makes a link's token that works once: into a channel with a role.
+func (s *Service) Invite(ctx context.Context, q postgres.Querier, channelID int64, role editorial.Role, by int64, lasts time.Duration) (string, error) {
+	if !role.May(editorial.Viewer) {
+		return "", &InvalidError{"role", string(role)}
+	}
+	return s.invite(ctx, q, &channelID, string(role), &by, lasts)
+}
+
+// InviteIntoBot makes a token that admits a person (ACCESS=invite), or makes
+// him an operator.
+func (s *Service) InviteIntoBot(ctx context.Context, q postgres.Querier, operator bool, by int64, lasts time.Duration) (string, error) {
+	role, creator := "invited", &by
+	if operator {
+		role = "operator"
+	}
+	if by == 0 {
+		creator = nil // printed by the program itself on its first start
+	}
+	return s.invite(ctx, q, nil, role, creator, lasts)
+}
+
+func (s *Service) invite(ctx context.Context, q postgres.Querier, channelID *int64, role string, by *int64, lasts time.Duration) (string, error) {
+	raw := make([]byte, 18)
+	if _, err := rand.Read(raw); err != nil {
+		return "", err
+	}
+	token := base64.RawURLEncoding.EncodeToString(raw)
+	if _, err := one[time.Time](ctx, q, invitationAddSQL, hash(token), channelID, role, by, lasts); err != nil {
+		return "", fmt.Errorf("invite as %s: %w", role, err)
+	}
+	return token, nil
+}
+
+func hash(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+const invitationUseSQL = `
+UPDATE invitations
+   SET used_by = $2,
+       used_at = clock_timestamp()
+ WHERE token_hash = $1
+   AND used_by IS NULL
+   AND expires_at > clock_timestamp()
+RETURNING coalesce(channel_id, 0),
+       role`
+
+const invitationUsedSQL = `
+SELECT coalesce(channel_id, 0),
+       role
+  FROM invitations
+ WHERE token_hash = $1
+   AND used_by = $2`
+
+// Accept uses an invitation once. The same person pressing the link again is
+// told that he is in (Already); anybody else gets ErrInvitation.
+func (s *Service) Accept(ctx context.Context, tx pgx.Tx, token string, personID int64) (Invitation, error) {
+	var inv Invitation
+	var role string
+	err := tx.QueryRow(ctx, invitationUseSQL, hash(token), personID).Scan(&inv.ChannelID, &role)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = tx.QueryRow(ctx, invitationUsedSQL, hash(token), personID).Scan(&inv.ChannelID, &role)
+		inv.Already = true
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Invitation{}, ErrInvitation
+	}
+	if err != nil {
+		return Invitation{}, fmt.Errorf("use invitation: %w", err)
+	}
+	inv.Operator = role == "operator"
+	if inv.ChannelID != 0 {
+		inv.Role = editorial.Role(role)
+	}
+	if inv.Already {
+		return inv, nil
+	}
+	return inv, s.admit(ctx, tx, inv, personID)
+}
+
+const personAdmitSQL = `
+UPDATE people
+   SET access = $2
+ WHERE id = $1
+   AND (access = 'none' OR (access = 'invited' AND $2 = 'operator'))
+RETURNING id`
+
+func (s *Service) admit(ctx context.Context, tx pgx.Tx, inv Invitation, personID int64) error {
+	access := editorial.AccessInvited
+	if inv.Operator {
+		access = editorial.AccessOperator
+	}
+	if _, err := affected(ctx, tx, personAdmitSQL, personID, access); err != nil {
+		return err
+	}
+	if inv.ChannelID == 0 {
+		return nil
+	}
+	if _, err := addMember(ctx, tx, inv.ChannelID, personID, inv.Role); err != nil {
+		return err
+	}
+	return s.Choose(ctx, tx, personID, inv.ChannelID)
+}
+
+const invitationClaimsDropSQL = `
+DELETE FROM invitations
+ WHERE role = 'operator'
+   AND created_by IS NULL
+   AND used_by IS NULL`
+
+// ClaimToken makes the one-time token for the first operator, which serve
+// prints; earlier unused ones stop working. It returns "" when there is an
+// operator already.
+func (s *Service) ClaimToken(ctx context.Context, tx pgx.Tx, lasts time.Duration) (string, error) {
+	n, err := Operators(ctx, tx)
+	if err != nil || n > 0 {
+		return "", err
+	}
+	if _, err := affected(ctx, tx, invitationClaimsDropSQL); err != nil {
+		return "", err
+	}
+	return s.InviteIntoBot(ctx, tx, true, 0, lasts)
+}

@@ -1,0 +1,161 @@
+package channels
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
+)
+
+// Rights asks Telegram about a chat (getChat, getChatMember).
+type Rights interface {
+	// Look returns what Telegram shows of the chat, of the bot in it and of
+	// the person in it. ErrBotNoAdmin where the bot cannot see it.
+	Look(ctx context.Context, chatID, personID int64) (Look, error)
+}
+
+// Look is what Telegram shows of a chat.
+type Look struct {
+	ChatID      int64
+	IsChannel   bool
+	Title       string
+	Username    string
+	BotIsAdmin  bool
+	BotCanPost  bool // can_post_messages
+	PersonAdmin bool // creator or administrator
+}
+
+const channelLinkSQL = `
+INSERT INTO channels AS c (
+       chat_id,
+       title,
+       username,
+       state,
+       state_why,
+       language,
+       created_by
+) VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (chat_id) DO UPDATE
+   SET title = excluded.title,
+       username = excluded.username,
+       state = excluded.state,
+       state_why = excluded.state_why,
+       state_at = clock_timestamp()
+RETURNING id`
+
+const channelWasSQL = `
+SELECT id,
+       state
+  FROM channels
+ WHERE chat_id = $1
+   FOR NO KEY UPDATE`
+
+const membersClearSQL = `
+DELETE FROM memberships
+ WHERE channel_id = $1
+   AND person_id <> $2`
+
+// Link links a channel for a person, or looks at its rights again. Telegram is
+// asked first, with no transaction open: the person has to be an administrator
+// of the channel himself. missing names the rights that the bot lacks
+// (can_post_messages): the channel is linked then and cannot post yet.
+// Settings of an earlier link come back; whoever was in it before a stranger
+// linked it anew is not in it any more.
+func (s *Service) Link(ctx context.Context, personID, chatID int64) (ch editorial.Channel, missing []string, err error) {
+	look, err := s.rights.Look(ctx, chatID, personID)
+	switch {
+	case err != nil:
+		return ch, nil, fmt.Errorf("look at chat %d: %w", chatID, err)
+	case !look.IsChannel:
+		return ch, nil, ErrNoChannel
+	case !look.BotIsAdmin:
+		return ch, nil, ErrBotNoAdmin
+	case !look.PersonAdmin:
+		return ch, nil, ErrPersonNoAdmin
+	}
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		id, err := s.linkTx(ctx, tx, personID, look)
+		if err != nil {
+			return err
+		}
+		ch, err = Get(ctx, tx, id)
+		return err
+	})
+	if err == nil && !look.BotCanPost {
+		missing = []string{"can_post_messages"}
+	}
+	return ch, missing, err
+}
+
+func (s *Service) linkTx(ctx context.Context, tx pgx.Tx, personID int64, look Look) (int64, error) {
+	if err := mayLink(ctx, tx, personID, look.ChatID); err != nil {
+		return 0, err
+	}
+	person, err := Person(ctx, tx, personID)
+	if err != nil {
+		return 0, fmt.Errorf("person %d: %w", personID, err)
+	}
+	state, why := editorial.ChannelActive, ""
+	if !look.BotCanPost {
+		state, why = editorial.ChannelNoRights, "can_post_messages"
+	}
+	id, err := one[int64](ctx, tx, channelLinkSQL, look.ChatID, look.Title, look.Username, state, why, person.Language, personID)
+	if err != nil {
+		return 0, fmt.Errorf("link chat %d: %w", look.ChatID, err)
+	}
+	if _, err := addMember(ctx, tx, id, personID, editorial.Owner); err != nil {
+		return 0, err
+	}
+	return id, s.Choose(ctx, tx, personID, id)
+}
+
+// mayLink refuses a channel that somebody else holds, and clears out the
+// former people of one that was unlinked, unless the person was its owner.
+func mayLink(ctx context.Context, tx pgx.Tx, personID, chatID int64) error {
+	var id int64
+	var state editorial.ChannelState
+	err := tx.QueryRow(ctx, channelWasSQL, chatID).Scan(&id, &state)
+	if isNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	role, err := RoleOf(ctx, tx, id, personID)
+	if err != nil || role == editorial.Owner {
+		return err
+	}
+	if state != editorial.ChannelUnlinked {
+		return ErrTaken
+	}
+	_, err = affected(ctx, tx, membersClearSQL, id, personID)
+	return err
+}
+
+const channelUnlinkSQL = `
+UPDATE channels
+   SET state = 'unlinked',
+       state_why = '',
+       state_at = clock_timestamp()
+ WHERE id = $1
+   AND state <> 'unlinked'
+RETURNING id`
+
+const peopleForgetChannelSQL = `
+UPDATE people
+   SET channel_id = NULL
+ WHERE channel_id = $1`
+
+// Unlink lets go of a channel; its settings stay for the day that it is linked
+// again. False when it was unlinked already.
+func (s *Service) Unlink(ctx context.Context, tx pgx.Tx, id int64) (bool, error) {
+	changed, err := affected(ctx, tx, channelUnlinkSQL, id)
+	if err != nil || !changed {
+		return changed, err
+	}
+	_, err = affected(ctx, tx, peopleForgetChannelSQL, id)
+	return true, err
+}
