@@ -1,0 +1,148 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/rs/zerolog"
+
+	"github.com/postonce/postonce/internal/channels"
+	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/planning"
+	"github.com/postonce/postonce/internal/postgres"
+)
+
+// Config is what a Desk needs.
+type Config struct {
+	Pool     *pgxpool.Pool
+	Now      func() time.Time // the clock of the calendar
+	Logger   zerolog.Logger
+	Channels *channels.Service
+	Planning *planning.Service
+	// Open admits everybody (ACCESS=open); otherwise a person needs an invitation.
+	Open bool
+	// Operators are the Telegram ids of OPERATOR_IDS.
+	Operators []int64
+}
+
+// Desk is safe for concurrent use.
+type Desk struct {
+	pool      *pgxpool.Pool
+	now       func() time.Time
+	log       zerolog.Logger
+	channels  *channels.Service
+	planning  *planning.Service
+	open      bool
+	operators map[int64]bool
+}
+
+// New returns a Desk.
+func New(cfg Config) *Desk {
+	d := &Desk{
+		pool: cfg.Pool, now: cfg.Now, log: cfg.Logger, channels: cfg.Channels, planning: cfg.Planning,
+		open: cfg.Open, operators: map[int64]bool{},
+	}
+	for _, id := range cfg.Operators {
+		d.operators[id] = true
+	}
+	return d
+}
+
+// tx runs a use case in one transaction and explains its error to people.
+func (d *Desk) tx(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return explain(postgres.InTx(ctx, d.pool, fn))
+}
+
+// may checks a person's role in a channel. A stranger learns nothing: not even
+// that the channel exists.
+func (d *Desk) may(ctx context.Context, q postgres.Querier, by, channelID int64, need editorial.Role) (editorial.Role, error) {
+	role, err := channels.RoleOf(ctx, q, channelID, by)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("role of %d in channel %d: %w", by, channelID, err)
+	case !role.May(editorial.Viewer):
+		return "", notYours()
+	case !role.May(need):
+		return role, needs(need)
+	}
+	return role, nil
+}
+
+// channel is may, and the channel.
+func (d *Desk) channel(ctx context.Context, q postgres.Querier, by, channelID int64, need editorial.Role) (editorial.Channel, editorial.Role, error) {
+	role, err := d.may(ctx, q, by, channelID, need)
+	if err != nil {
+		return editorial.Channel{}, role, err
+	}
+	ch, err := channels.Get(ctx, q, channelID)
+	return ch, role, explain(err)
+}
+
+// operator fails for everybody who is none.
+func (d *Desk) operator(ctx context.Context, q postgres.Querier, by int64) error {
+	p, err := channels.Person(ctx, q, by)
+	if errors.Is(err, channels.ErrNotFound) || (err == nil && p.Access != editorial.AccessOperator) {
+		return fail(CodeNotOperator, nil)
+	}
+	return err
+}
+
+// admitted fails for a person who needs an invitation first.
+func (d *Desk) admitted(ctx context.Context, q postgres.Querier, by int64) error {
+	p, err := channels.Person(ctx, q, by)
+	if errors.Is(err, channels.ErrNotFound) {
+		return fail(CodeNoAccess, nil)
+	}
+	if err == nil && !d.Admitted(p) {
+		return fail(CodeNoAccess, nil)
+	}
+	return err
+}
+
+// Admitted reports whether a person may use the bot: with ACCESS=invite, only
+// operators and those whom an invitation let in.
+func (d *Desk) Admitted(p editorial.Person) bool {
+	switch p.Access {
+	case editorial.AccessOperator, editorial.AccessInvited:
+		return true
+	case editorial.AccessNone:
+		return d.open
+	case editorial.AccessBanned:
+		return false
+	}
+	return false
+}
+
+// explain turns the features' errors into an *Error; others stay as they are.
+func explain(err error) error {
+	if err == nil || CodeOf(err) != "" {
+		return err
+	}
+	if bad, ok := errors.AsType[*channels.InvalidError](err); ok {
+		return &Error{Code: CodeSetting, Args: map[string]any{"field": bad.Field, "value": bad.Value}, Cause: err}
+	}
+	for _, known := range []struct {
+		err  error
+		code string
+	}{
+		{channels.ErrNotFound, CodeNotYours},
+		{channels.ErrTaken, CodeTaken},
+		{channels.ErrPersonNoAdmin, CodeNotAdmin},
+		{channels.ErrBotNoAdmin, CodeBotNotAdmin},
+		{channels.ErrNoChannel, CodeNoChannel},
+		{channels.ErrLastOwner, CodeLastOwner},
+		{channels.ErrInvitation, CodeInvitation},
+		{planning.ErrSlotTaken, CodeSlotTaken},
+		{planning.ErrPast, CodeSlotPast},
+		{planning.ErrNoSlot, CodeNoSlot},
+	} {
+		if errors.Is(err, known.err) {
+			return fail(known.code, err)
+		}
+	}
+	return err
+}
