@@ -1,0 +1,212 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/queue/failpoint"
+)
+
+// jobCompleteIfLeasedSQL deletes by token: a token that is missing from the answer was fenced.
+const jobCompleteIfLeasedSQL = `
+WITH done AS (
+  DELETE FROM jobs
+   WHERE lease_token = ANY ($1::bigint[])
+     AND state = 'leased'
+  RETURNING id,
+            lease_token,
+            enqueued_at,
+            claimed_at,
+            failures,
+            expiries,
+            kind,
+            key
+), kept AS (
+  INSERT INTO job_history (id, lease_token, enqueued_at, claimed_at, failures, expiries, kind, key)
+  SELECT id,
+         lease_token,
+         enqueued_at,
+         claimed_at,
+         failures,
+         expiries,
+         kind,
+         key
+    FROM done
+)
+SELECT lease_token
+  FROM done`
+
+// jobHistoryFindSQL answers "did it commit?" when the reply to a completion was lost.
+const jobHistoryFindSQL = `
+SELECT lease_token
+  FROM job_history
+ WHERE id = ANY ($1::bigint[])
+   AND lease_token = ANY ($2::bigint[])
+   AND finished_at > now() - interval '1 hour'`
+
+// complete is the completion together with the domain's writes. The commit is the point at which all of it
+// becomes true.
+func (r *run) complete(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
+	if r.inDoubt.Load() && r.spec.class == Strict {
+		return ErrInDoubt
+	}
+	asked := false // the commit was sent
+	err := pgx.BeginFunc(ctx, r.engine.pool, func(tx pgx.Tx) error {
+		if err := r.deleteTx(ctx, tx); err != nil {
+			return err
+		}
+		if fn != nil {
+			if err := fn(ctx, tx); err != nil {
+				return err
+			}
+		}
+		failpoint.Hit("completion-commit")
+		asked = true
+		return nil
+	})
+	if err != nil {
+		return r.notCompleted(ctx, err, asked)
+	}
+	failpoint.Hit("completion-committed")
+	r.ended(outcomeCompleted)
+	return nil
+}
+
+// notCompleted settles what an error from the completing transaction means: a lost lease, a lost reply to a
+// commit that took place, or nothing done.
+func (r *run) notCompleted(ctx context.Context, err error, asked bool) error {
+	lost := errors.Is(err, ErrLeaseLost)
+	if !lost && (!asked || isServerError(err)) {
+		return fmt.Errorf("complete job %d: %w", r.id, err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	found, ferr := r.engine.inHistory(ctx, []int64{r.id}, []int64{r.token})
+	switch {
+	case ferr != nil:
+		return fmt.Errorf("complete job %d: %w", r.id, errors.Join(err, ferr))
+	case found[r.token]:
+		r.ended(outcomeCompleted)
+		return nil
+	case lost:
+		r.ended(outcomeLeaseLost)
+		r.lost()
+	}
+	return fmt.Errorf("complete job %d: %w", r.id, err)
+}
+
+func (r *run) completeTx(ctx context.Context, tx pgx.Tx) error {
+	if r.inDoubt.Load() && r.spec.class == Strict {
+		return ErrInDoubt
+	}
+	return r.deleteTx(ctx, tx)
+}
+
+func (r *run) deleteTx(ctx context.Context, tx pgx.Tx) error {
+	var token int64
+	err := tx.QueryRow(ctx, jobCompleteIfLeasedSQL, []int64{r.token}).Scan(&token)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrLeaseLost
+	}
+	return err
+}
+
+// inHistory returns which of the tokens completed their jobs.
+func (e *Engine) inHistory(ctx context.Context, ids, tokens []int64) (map[int64]bool, error) {
+	rows, err := e.pool.Query(ctx, jobHistoryFindSQL, ids, tokens)
+	if err != nil {
+		return nil, err
+	}
+	return tokenSet(rows, len(tokens))
+}
+
+func tokenSet(rows pgx.Rows, n int) (map[int64]bool, error) {
+	defer rows.Close()
+	set := make(map[int64]bool, n)
+	for rows.Next() {
+		var token int64
+		if err := rows.Scan(&token); err != nil {
+			return nil, err
+		}
+		set[token] = true
+	}
+	return set, rows.Err()
+}
+
+// acknowledge completes a batch of jobs whose handlers returned nil. It tries again until the database answers
+// or the engine gives up; the slots are held meanwhile.
+func (l *lane) acknowledge(runs []*run) {
+	tokens := make([]int64, len(runs))
+	for i, r := range runs {
+		tokens[i] = r.token
+	}
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		done, err := l.completeBatch(runs, tokens)
+		if err == nil {
+			l.settle(runs, done)
+			return
+		}
+		l.engine.log.Warn().Err(err).Int("jobs", len(runs)).Msg("completion not written yet")
+		if !l.engine.pause(wait) {
+			l.release(len(runs)) // the leases expire; the reaper decides
+			return
+		}
+	}
+}
+
+func (l *lane) completeBatch(runs []*run, tokens []int64) (map[int64]bool, error) {
+	ctx, cancel := l.engine.writeContext()
+	defer cancel()
+	failpoint.Hit("ack-commit")
+	rows, err := l.db.Query(ctx, jobCompleteIfLeasedSQL, tokens)
+	if err != nil {
+		return nil, err
+	}
+	done, err := tokenSet(rows, len(tokens))
+	if err != nil {
+		return nil, err
+	}
+	failpoint.Hit("ack-committed")
+	if len(done) == len(tokens) {
+		return done, nil
+	}
+	return done, l.addEarlier(ctx, runs, done)
+}
+
+// addEarlier looks for the missing tokens in the history: an earlier try committed and its reply was lost, or
+// the handler completed the job in a transaction of its own.
+func (l *lane) addEarlier(ctx context.Context, runs []*run, done map[int64]bool) error {
+	var ids, tokens []int64
+	for _, r := range runs {
+		if !done[r.token] {
+			ids, tokens = append(ids, r.id), append(tokens, r.token)
+		}
+	}
+	found, err := l.engine.inHistory(ctx, ids, tokens)
+	for token := range found {
+		done[token] = true
+	}
+	return err
+}
+
+// settle frees the slots of a written batch.
+func (l *lane) settle(runs []*run, done map[int64]bool) {
+	ordered := false
+	for _, r := range runs {
+		ordered = ordered || r.ordering != ""
+		if done[r.token] {
+			r.ended(outcomeCompleted)
+		} else {
+			r.ended(outcomeLeaseLost)
+			l.engine.log.Warn().Int64("job_id", r.id).Str("kind", r.kind).Msg("completion refused: lease lost")
+		}
+	}
+	if ordered {
+		l.rescan()
+	}
+	l.release(len(runs))
+}

@@ -1,0 +1,295 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/postonce/postonce/internal/queue/batcher"
+	"github.com/postonce/postonce/internal/queue/failpoint"
+)
+
+const (
+	claimMax     = 100                    // jobs a claim
+	claimPause   = 2 * time.Millisecond   // how long a claim waits for more free slots, so that it is worth its cost
+	fullScan     = time.Second            // how often a claim ignores the lower bound
+	pollEvery    = time.Second            // without hints that would wake it
+	pollBlind    = 250 * time.Millisecond // when hints are known not to arrive
+	strangeDelay = 30 * time.Second       // a job of a kind that this binary does not know is left to others
+)
+
+// lane is the engine of one tier: its own claimer, slots and group commits.
+type lane struct {
+	engine   *Engine
+	tier     Tier
+	size     int
+	db       querier // the pool, or a connection of its own for the critical tier
+	acks     *batcher.Batcher[*run]
+	intents  *batcher.Batcher[*intent]
+	outcomes *batcher.Batcher[*told]
+
+	wakes chan struct{} // capacity 1: something may be due
+	freed chan struct{} // capacity 1: slots came free
+	reset atomic.Bool   // start the next scan at the front
+	free  atomic.Int64
+	wg    sync.WaitGroup // handlers
+
+	mu         sync.Mutex
+	held       map[int64]*run  // leased and not yet acknowledged, by token; guarded by mu
+	kindNames  []string        // guarded by mu, replaced whole
+	kindLeases []time.Duration // parallel to kindNames; guarded by mu
+	leaseOf    map[string]time.Duration
+}
+
+func newLane(e *Engine, t Tier, size int) *lane {
+	l := &lane{
+		engine: e, tier: t, size: size, db: e.pool, held: map[int64]*run{},
+		wakes: make(chan struct{}, 1), freed: make(chan struct{}, 1),
+	}
+	l.free.Store(int64(size))
+	l.acks = batcher.New(batcher.Config{Max: 200, Wait: e.cfg.AckWait, Lanes: 2}, l.acknowledge)
+	l.intents = batcher.New(batcher.Config{Max: 200, Wait: e.cfg.IntentWait, Lanes: 2}, l.flushIntents)
+	l.outcomes = batcher.New(batcher.Config{Max: 200, Wait: e.cfg.IntentWait, Lanes: 2}, l.flushOutcomes)
+	return l
+}
+
+// wake makes the claimer look at once.
+func (l *lane) wake() {
+	select {
+	case l.wakes <- struct{}{}:
+	default:
+	}
+}
+
+// rescan wakes the claimer and makes it start at the front: an ordered job that waited may be free now.
+func (l *lane) rescan() {
+	l.reset.Store(true)
+	l.wake()
+}
+
+func (l *lane) release(n int) {
+	l.free.Add(int64(n))
+	select {
+	case l.freed <- struct{}{}:
+	default:
+	}
+}
+
+// hold makes claimed runs known to the keeper.
+func (l *lane) hold(runs []*run) {
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range runs {
+		r.startedAt = now
+		r.lease = l.leaseOf[r.kind]
+		if r.lease == 0 {
+			r.lease = defaultLease
+		}
+		r.renewedAt.Store(now.UnixNano())
+		l.held[r.token] = r
+	}
+}
+
+func (l *lane) drop(token int64) {
+	l.mu.Lock()
+	delete(l.held, token)
+	l.mu.Unlock()
+}
+
+// loop claims until ctx ends.
+func (l *lane) loop(ctx context.Context) {
+	var (
+		from  bound
+		front = time.Now()
+	)
+	for ctx.Err() == nil {
+		n := l.slots(ctx)
+		if n == 0 {
+			continue
+		}
+		if l.reset.Swap(false) || time.Since(front) > fullScan {
+			from = bound{}
+		}
+		atFront := from == bound{}
+		if atFront {
+			front = time.Now()
+		}
+		runs, err := l.claim(ctx, from, n)
+		if err != nil {
+			l.claimFailed(ctx, err)
+			from = bound{}
+			continue
+		}
+		l.start(runs)
+		switch {
+		case len(runs) == n:
+			last := runs[n-1]
+			from = bound{runAt: last.runAt, id: last.id}
+		case !atFront:
+			from = bound{}
+		default:
+			l.sleep(ctx)
+		}
+	}
+}
+
+// slots waits for free slots: for enough of them to make a claim worth its cost, but not for long.
+func (l *lane) slots(ctx context.Context) int {
+	enough := int64(min(claimMax, (l.size+1)/2))
+	free := l.free.Load()
+	if free >= enough {
+		return int(min(free, claimMax))
+	}
+	var limit <-chan time.Time
+	if free > 0 {
+		timer := time.NewTimer(claimPause)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return 0
+		case <-limit:
+			return int(min(l.free.Load(), claimMax))
+		case <-l.freed:
+			if free = l.free.Load(); free >= enough {
+				return int(min(free, claimMax))
+			}
+			if limit == nil && free > 0 {
+				limit = time.After(claimPause)
+			}
+		}
+	}
+}
+
+// sleep waits for a hint or the next poll.
+func (l *lane) sleep(ctx context.Context) {
+	wait := l.engine.cfg.PollEvery
+	if l.engine.blind.Load() {
+		wait = min(wait, pollBlind)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-l.wakes:
+	}
+}
+
+func (l *lane) claimFailed(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if isUniqueViolation(err) {
+		return // another claimer took an earlier job of the same ordering value: look again
+	}
+	l.engine.log.Warn().Err(err).Msg("claim failed")
+	l.engine.pauseCtx(ctx, 200*time.Millisecond)
+}
+
+// start runs what was claimed.
+func (l *lane) start(runs []*run) {
+	if len(runs) == 0 {
+		return
+	}
+	l.free.Add(-int64(len(runs)))
+	var strange []*run
+	for _, r := range runs {
+		if r.spec = l.engine.kinds[r.kind]; r.spec == nil {
+			strange = append(strange, r)
+			continue
+		}
+		l.wg.Add(1)
+		go l.execute(r)
+	}
+	if len(strange) > 0 {
+		l.engine.log.Warn().Str("kind", strange[0].kind).Int("jobs", len(strange)).Msg("this binary does not know the kind")
+		l.giveBack(strange, strangeDelay)
+	}
+}
+
+func (l *lane) giveBack(runs []*run, delay time.Duration) {
+	l.engine.handBack(runs, delay)
+	for _, r := range runs {
+		l.drop(r.token)
+	}
+	l.release(len(runs))
+}
+
+// execute runs one handler to its end. A job that ends with nil keeps its slot until its acknowledgement is
+// durable.
+func (l *lane) execute(r *run) {
+	defer l.wg.Done()
+	if l.engine.stopping.Load() {
+		l.giveBack([]*run{r}, 0) // claimed and not started
+		return
+	}
+	failpoint.Hit("handler-start")
+	err := l.work(r)
+	switch {
+	case r.finished.Load():
+	case err == nil && !r.effectOpen.Load() && (!r.inDoubt.Load() || r.spec.class == Courtesy):
+		l.acks.Add(r)
+		return
+	case l.released(r, err):
+		l.giveBack([]*run{r}, 0)
+		return
+	default:
+		r.fail(err)
+	}
+	if r.ordering != "" {
+		l.rescan()
+	}
+	l.release(1)
+}
+
+// released tells whether a handler stopped because of the shutdown, with nothing begun outside.
+func (l *lane) released(r *run, err error) bool {
+	return l.engine.workContext.Err() != nil && errors.Is(err, context.Canceled) &&
+		!r.effectOpen.Load() && !r.inDoubt.Load() && r.spec.policy != Opaque
+}
+
+func (l *lane) work(r *run) (err error) {
+	ctx, cancel := context.WithCancelCause(l.engine.workContext)
+	r.cancel.Store(&cancel)
+	defer cancel(nil)
+	own := r.origin
+	own.JobID = r.id
+	ctx = WithOrigin(ctx, own)
+	defer func() {
+		if p := recover(); p != nil {
+			l.engine.log.Error().Int64("job_id", r.id).Str("kind", r.kind).Str("panic", l.engine.redact(fmt.Sprint(p))).
+				Bytes("stack", debug.Stack()).Msg("handler panicked")
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	err = r.spec.work(ctx, r)
+	if err != nil && context.Cause(ctx) == ErrLeaseLost && !errors.Is(err, ErrLeaseLost) {
+		err = fmt.Errorf("%w: %w", ErrLeaseLost, err)
+	}
+	return err
+}
+
+// leases returns the kinds of the tier and their leases, as parallel slices.
+func (l *lane) leases() ([]string, []time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.kindNames, l.kindLeases
+}
+
+func (l *lane) setLeases(names []string, leases []time.Duration) {
+	of := make(map[string]time.Duration, len(names))
+	for i, name := range names {
+		of[name] = leases[i]
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kindNames, l.kindLeases, l.leaseOf = names, leases, of
+}

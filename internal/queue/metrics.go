@@ -1,0 +1,219 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Outcomes of an execution, as counted in postonce_jobs_total.
+const (
+	outcomeCompleted   = "completed"
+	outcomeRetried     = "retried"
+	outcomePermanent   = "permanent"
+	outcomeExhausted   = "exhausted"
+	outcomeUnconfirmed = "unconfirmed"
+	outcomeLeaseLost   = "lease_lost"
+)
+
+// metrics are named in docs/operating.md; a gauge that needs the database is read when somebody asks.
+type metrics struct {
+	wait           *prometheus.HistogramVec
+	duration       *prometheus.HistogramVec
+	total          *prometheus.CounterVec
+	overruns       *prometheus.CounterVec
+	intentsRefused *prometheus.CounterVec
+	registerer     prometheus.Registerer
+}
+
+func newMetrics(to prometheus.Registerer) *metrics {
+	m := &metrics{
+		registerer: to,
+		wait: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "postonce_job_wait_seconds", Help: "From due to claimed.",
+			Buckets: []float64{.005, .015, .05, .1, .25, .5, 1, 2.5, 5, 15, 30, 60, 300, 900, 3600},
+		}, []string{"tier", "kind"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "postonce_job_duration_seconds", Help: "From the handler's start to the durable end.",
+			Buckets: []float64{.001, .005, .02, .1, .5, 1, 2.5, 5, 10, 30, 60, 300},
+		}, []string{"tier", "kind"}),
+		total: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "postonce_jobs_total", Help: "Executions by outcome.",
+		}, []string{"tier", "kind", "outcome"}),
+		overruns: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "postonce_job_lease_overruns_total", Help: "Executions that outran their first lease.",
+		}, []string{"kind"}),
+		intentsRefused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "postonce_intents_refused_total", Help: "Effects that were not performed because an earlier try is in doubt.",
+		}, []string{"kind"}),
+	}
+	if to != nil {
+		to.MustRegister(m.wait, m.duration, m.total, m.overruns, m.intentsRefused)
+	}
+	return m
+}
+
+// ended counts one execution. Children of a vector are looked up once per run's kind.
+func (m *metrics) ended(r *run, outcome string) {
+	tier := string(r.lane.tier)
+	if r.spec != nil {
+		c := r.spec.counters(m, tier)
+		c.wait.Observe(max(0, r.claimedAt.Sub(r.runAt).Seconds()))
+		c.duration.Observe(time.Since(r.startedAt).Seconds())
+		if outcome == outcomeCompleted {
+			c.completed.Inc()
+			return
+		}
+	}
+	m.total.WithLabelValues(tier, r.kind, outcome).Inc()
+}
+
+// kindCounters are the children of the vectors for one kind.
+type kindCounters struct {
+	wait, duration prometheus.Observer
+	completed      prometheus.Counter
+}
+
+// counters looks the children up once: the lookup by label costs more than the counting.
+func (s *spec) counters(m *metrics, tier string) *kindCounters {
+	if c := s.counting.Load(); c != nil {
+		return c
+	}
+	c := &kindCounters{
+		wait:      m.wait.WithLabelValues(tier, s.name),
+		duration:  m.duration.WithLabelValues(tier, s.name),
+		completed: m.total.WithLabelValues(tier, s.name, outcomeCompleted),
+	}
+	s.counting.Store(c)
+	return c
+}
+
+// depthLimit: a deep backlog is never counted exactly.
+const depthLimit = 10000
+
+const jobDepthSQL = `
+SELECT t.tier,
+       due.kind,
+       count(*)
+  FROM unnest($1::text[]) AS t (tier)
+ CROSS JOIN LATERAL (
+         SELECT kind
+           FROM jobs
+          WHERE state = 'ready'
+            AND tier = t.tier
+            AND run_at <= now()
+          LIMIT $2
+       ) AS due
+ GROUP BY t.tier,
+          due.kind`
+
+const jobOldestSQL = `
+SELECT t.tier,
+       coalesce(extract(epoch FROM clock_timestamp() - (
+         SELECT run_at
+           FROM jobs
+          WHERE state = 'ready'
+            AND tier = t.tier
+            AND run_at <= now()
+          ORDER BY run_at,
+                   id
+          LIMIT 1
+       )), 0)::float8
+  FROM unnest($1::text[]) AS t (tier)`
+
+const archiveOpenSQL = `
+SELECT reason,
+       count(*)
+  FROM job_archive
+ WHERE status = 'open'
+ GROUP BY reason`
+
+const databaseHealthSQL = `
+SELECT coalesce((SELECT n_dead_tup FROM pg_stat_user_tables WHERE relid = 'jobs'::regclass), 0)::float8,
+       coalesce((SELECT max(extract(epoch FROM clock_timestamp() - xact_start))
+                   FROM pg_stat_activity
+                  WHERE backend_xmin IS NOT NULL), 0)::float8`
+
+// watcher reads gauges from the database when they are scraped.
+type watcher struct {
+	engine *Engine
+
+	depth, oldest, archive, dead, snapshot *prometheus.Desc
+}
+
+func newWatcher(e *Engine) *watcher {
+	return &watcher{
+		engine:   e,
+		depth:    prometheus.NewDesc("postonce_jobs_depth", "Jobs that are due (at most 10000 counted per tier).", []string{"tier", "kind"}, nil),
+		oldest:   prometheus.NewDesc("postonce_jobs_oldest_age_seconds", "How long the oldest due job has waited.", []string{"tier"}, nil),
+		archive:  prometheus.NewDesc("postonce_archive_open", "Archived jobs that nobody has decided about.", []string{"reason"}, nil),
+		dead:     prometheus.NewDesc("postonce_jobs_dead_rows", "Dead rows in the hot table.", nil, nil),
+		snapshot: prometheus.NewDesc("postonce_database_oldest_snapshot_seconds", "Age of the oldest snapshot in the database.", nil, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (w *watcher) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{w.depth, w.oldest, w.archive, w.dead, w.snapshot} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector. What cannot be read within two seconds is left out.
+func (w *watcher) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	tiers := []string{string(Critical), string(Default), string(Bulk)}
+	w.labelled(ctx, ch, w.depth, 2, jobDepthSQL, tiers, depthLimit)
+	w.labelled(ctx, ch, w.oldest, 1, jobOldestSQL, tiers)
+	w.archived(ctx, ch)
+	var dead, snapshot float64
+	if err := w.engine.pool.QueryRow(ctx, databaseHealthSQL).Scan(&dead, &snapshot); err == nil {
+		ch <- prometheus.MustNewConstMetric(w.dead, prometheus.GaugeValue, dead)
+		ch <- prometheus.MustNewConstMetric(w.snapshot, prometheus.GaugeValue, snapshot)
+	}
+}
+
+// labelled sends one gauge per row of n labels and a number.
+func (w *watcher) labelled(ctx context.Context, ch chan<- prometheus.Metric, d *prometheus.Desc, n int, sql string, args ...any) {
+	rows, err := w.engine.pool.Query(ctx, sql, args...)
+	if err != nil {
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+		labels, into := make([]string, n), make([]any, 0, n+1)
+		for i := range labels {
+			into = append(into, &labels[i])
+		}
+		var v float64
+		if rows.Scan(append(into, &v)...) != nil {
+			return
+		}
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+}
+
+// archived also reports zeroes, so that an alert can be written on the difference.
+func (w *watcher) archived(ctx context.Context, ch chan<- prometheus.Metric) {
+	rows, err := w.engine.pool.Query(ctx, archiveOpenSQL)
+	if err != nil {
+		return
+	}
+	defer rows.Close()
+	open := map[Reason]float64{}
+	for rows.Next() {
+		var (
+			reason Reason
+			n      float64
+		)
+		if rows.Scan(&reason, &n) != nil {
+			return
+		}
+		open[reason] = n
+	}
+	for _, reason := range Reasons() {
+		ch <- prometheus.MustNewConstMetric(w.archive, prometheus.GaugeValue, open[reason], string(reason))
+	}
+}
