@@ -80,9 +80,9 @@ type Engine struct {
 
 	worker   int64 // workers.id of this start
 	nonces   atomic.Int64
-	blind    atomic.Bool                // hints are known not to arrive
-	strange  atomic.Pointer[[]string]   // kinds in the database that this binary does not know
-	stopping atomic.Bool                // no new handlers, no new claims
+	blind    atomic.Bool              // hints are known not to arrive
+	strange  atomic.Pointer[[]string] // kinds in the database that this binary does not know
+	stopping atomic.Bool              // no new handlers, no new claims
 
 	claimContext context.Context // ends when claiming ends
 	workContext  context.Context // ends when the grace is over

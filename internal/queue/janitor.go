@@ -44,69 +44,27 @@ SELECT c.relname
   JOIN pg_class AS c ON c.oid = i.inhrelid
  WHERE i.inhparent = $1::regclass`
 
-// partitioned is a table with a partition a day. moveSQL takes the day's rows out of the default partition.
+// partitioned is a table with a partition a day. startSQL gives where a day's partition can start: after what
+// the default partition has caught of that day.
 type partitioned struct {
-	table, column, moveSQL string
+	table, startSQL string
 }
 
 func partitionedTables() []partitioned {
-	return []partitioned{
-		{"job_history", "finished_at", historyMoveSQL},
-		{"job_attempts", "at", attemptsMoveSQL},
-	}
+	return []partitioned{{"job_history", historyStartSQL}, {"job_attempts", attemptsStartSQL}}
 }
 
-const historyMoveSQL = `
-WITH moved AS (
-  DELETE FROM job_history_default
-   WHERE finished_at >= $1
-     AND finished_at < $2
-  RETURNING id,
-            lease_token,
-            enqueued_at,
-            claimed_at,
-            finished_at,
-            failures,
-            expiries,
-            kind,
-            key
-)
-INSERT INTO %s (id, lease_token, enqueued_at, claimed_at, finished_at, failures, expiries, kind, key)
-SELECT id,
-       lease_token,
-       enqueued_at,
-       claimed_at,
-       finished_at,
-       failures,
-       expiries,
-       kind,
-       key
-  FROM moved`
+const historyStartSQL = `
+SELECT greatest($1, max(finished_at) + interval '1 microsecond')
+  FROM job_history_default
+ WHERE finished_at >= $1
+   AND finished_at < $2`
 
-const attemptsMoveSQL = `
-WITH moved AS (
-  DELETE FROM job_attempts_default
-   WHERE at >= $1
-     AND at < $2
-  RETURNING job_id,
-            lease_token,
-            at,
-            claimed_at,
-            leased_by,
-            kind,
-            outcome,
-            error
-)
-INSERT INTO %s (job_id, lease_token, at, claimed_at, leased_by, kind, outcome, error)
-SELECT job_id,
-       lease_token,
-       at,
-       claimed_at,
-       leased_by,
-       kind,
-       outcome,
-       error
-  FROM moved`
+const attemptsStartSQL = `
+SELECT greatest($1, max(at) + interval '1 microsecond')
+  FROM job_attempts_default
+ WHERE at >= $1
+   AND at < $2`
 
 // keepPartitions makes the partitions of today and the next days and drops those past the retention. The
 // default partition catches what has no day, so that a failure here is no emergency.
@@ -154,7 +112,7 @@ func (p partitioned) name(day time.Time) string { return p.table + "_" + day.For
 
 const partitionLockTimeoutSQL = `SET LOCAL lock_timeout = '2s'`
 
-// addPartition fills, then attaches the table. Another process may do the same: the loser's error is a
+// addPartition makes and attaches the table. Another process may do the same: the loser's error is a
 // duplicate name, which is fine.
 func (e *Engine) addPartition(ctx context.Context, p partitioned, name string, from time.Time) error {
 	to := from.AddDate(0, 0, 1)
@@ -172,10 +130,10 @@ func (e *Engine) addPartition(ctx context.Context, p partitioned, name string, f
 				return err
 			}
 		}
-		if _, err := tx.Exec(ctx, fmt.Sprintf(p.moveSQL, name), from, to); err != nil {
+		if err := tx.QueryRow(ctx, p.startSQL, from, to).Scan(&from); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, fmt.Sprintf(partitionAttachSQL, p.table, name, day(from), day(to)))
+		_, err := tx.Exec(ctx, fmt.Sprintf(partitionAttachSQL, p.table, name, instant(from), instant(to)))
 		return err
 	})
 	if isDuplicateTable(err) {
@@ -191,7 +149,7 @@ const (
 	partitionDropSQL        = `DROP TABLE IF EXISTS %s`
 )
 
-func day(t time.Time) string { return t.Format("2006-01-02") + " 00:00:00+00" }
+func instant(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999+00") }
 
 func (e *Engine) dropIfOld(ctx context.Context, p partitioned, name string, today time.Time) error {
 	suffix, ok := strings.CutPrefix(name, p.table+"_")
@@ -225,6 +183,15 @@ UPDATE job_kinds
    SET measured_lease = make_interval(secs => least(greatest(2 * measured.p99, 10), 900))
   FROM measured
  WHERE job_kinds.name = measured.kind`
+
+// What the default partition caught is not dropped with a day.
+const historyPurgeSQL = `
+DELETE FROM job_history
+ WHERE finished_at < now() - interval '15 days'`
+
+const attemptsPurgeSQL = `
+DELETE FROM job_attempts
+ WHERE at < now() - interval '15 days'`
 
 const keysPurgeSQL = `
 DELETE FROM job_keys AS k
@@ -273,7 +240,7 @@ func (e *Engine) purge(ctx context.Context) error {
 		if err := tx.QueryRow(ctx, tryLockSQL, lockJanitor).Scan(&mine); err != nil || !mine {
 			return err
 		}
-		for _, sql := range []string{keysPurgeSQL, scheduleRunsPurgeSQL, workersPurgeSQL} {
+		for _, sql := range []string{historyPurgeSQL, attemptsPurgeSQL, keysPurgeSQL, scheduleRunsPurgeSQL, workersPurgeSQL} {
 			if _, err := tx.Exec(ctx, sql); err != nil {
 				return fmt.Errorf("retention: %w", err)
 			}

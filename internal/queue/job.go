@@ -35,7 +35,9 @@ func (j *Job[A]) CompleteTx(ctx context.Context, tx pgx.Tx) error { return j.run
 // Confirmed comes with a nil error (Prior: the ledger knew already, Call was not made). Refused comes with an
 // error of its class, Unknown with ErrInDoubt; a handler that has nothing to add returns the error. After an
 // Unknown the job is over: archived as unconfirmed, or completed if its class is Courtesy.
-func (j *Job[A]) Perform(ctx context.Context, e Effect) (Outcome, error) { return j.run.perform(ctx, e) }
+func (j *Job[A]) Perform(ctx context.Context, e Effect) (Outcome, error) {
+	return j.run.perform(ctx, e)
+}
 
 // Origin returns who asked for this job: its parent, the update, the person.
 func (j *Job[A]) Origin() Origin { return j.run.origin }
@@ -66,13 +68,13 @@ type run struct {
 	origin     Origin
 
 	cancel     atomic.Pointer[context.CancelCauseFunc] // stops the handler; set when it starts
-	finished   atomic.Bool             // the job's row is no longer this execution's: completed, failed, archived or lost
-	performing atomic.Bool             // inside Perform
-	effectOpen atomic.Bool             // an intent was committed and its outcome is not
-	inDoubt    atomic.Bool             // an effect of this job is in doubt
-	renewedAt  atomic.Int64            // unix ns of the last renewal; owned by the keeper after the start
-	counted    atomic.Bool             // its end is in the metrics
-	overran    atomic.Bool             // the first lease was not enough
+	finished   atomic.Bool                             // the job's row is no longer this execution's: completed, failed, archived or lost
+	performing atomic.Bool                             // inside Perform
+	effectOpen atomic.Bool                             // an intent was committed and its outcome is not
+	inDoubt    atomic.Bool                             // an effect of this job is in doubt
+	renewedAt  atomic.Int64                            // unix ns of the last renewal; owned by the keeper after the start
+	counted    atomic.Bool                             // its end is in the metrics
+	overran    atomic.Bool                             // the first lease was not enough
 }
 
 // lost stops the execution: its lease belongs to somebody else or to nobody.

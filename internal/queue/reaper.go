@@ -186,4 +186,3 @@ func (e *Engine) reapTx(ctx context.Context, tx pgx.Tx) (int, error) {
 func (c *Config) returnDelay() float64 {
 	return min(returnDelay, c.ReapEvery.Seconds())
 }
-

@@ -245,4 +245,3 @@ func (d dueSchedule) times() []time.Time {
 	}
 	return []time.Time{latest}
 }
-
