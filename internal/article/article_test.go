@@ -40,7 +40,7 @@ func TestTitleIsPlainText(t *testing.T) {
 		"Vec<T> in Rust":                  "Vec<T> in Rust",
 		"a < b && c > d":                  "a < b && c > d",
 		"<i>Nature</i>: one\n two":        "Nature: one two",
-		"&#1055;&#1088;&nbsp;x":           "Пр x",
+		"&#1055;&#1088;&nbsp;x":           "Пр\u00a0x",
 		"Q&amp;amp;A":                     "Q&A",
 		"a\x00b":                          "ab",
 	} {

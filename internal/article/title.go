@@ -3,6 +3,7 @@ package article
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -28,8 +29,11 @@ func Title(s string) string {
 		}
 		s = u
 	}
-	return clip(strings.Join(strings.Fields(Visible(s)), " "), maxTitle)
+	// No-break spaces stay: they are the author's.
+	return clip(strings.Join(strings.FieldsFunc(Visible(s), breakable), " "), maxTitle)
 }
+
+func breakable(r rune) bool { return unicode.IsSpace(r) && r != '\u00A0' && r != '\u202F' }
 
 // tagLike finds what could be a tag; dropTags asks whether HTML knows it.
 var tagLike = regexp.MustCompile(`</?([a-zA-Z][a-zA-Z0-9]*)(\s[^<>]*)?/?>`)

@@ -1,0 +1,194 @@
+package decode
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mmcdole/gofeed/atom"
+	"github.com/mmcdole/gofeed/rss"
+)
+
+// MaxBytes bounds a decoded document. A document of exactly this size is read.
+const MaxBytes = 5 << 20
+
+// Input is a document with what is known about it.
+type Input struct {
+	Body        []byte
+	ContentType string    // the server's Content-Type, may lie
+	URL         string    // where it was found: relative links are resolved against it
+	Now         time.Time // dates far ahead of it are not believed
+}
+
+// Decode reads a feed of any format. The error is an *Error, or the context's
+// when it ended first; a partly readable document is no error but says so in
+// Repairs and Cut.
+func Decode(ctx context.Context, in Input) (doc *Document, err error) {
+	doc = &Document{}
+	defer func() {
+		if r := recover(); r != nil {
+			doc, err = nil, fail(CodeBroken, fmt.Sprint("parser gave up: ", r))
+		}
+	}()
+	body, err := gunzip(in.Body, doc)
+	if err != nil {
+		return nil, err
+	}
+	body, how := ToUTF8(body, in.ContentType)
+	if how != "" && how != "bom" {
+		doc.repair(how)
+	}
+	body, stripped := stripControls(body)
+	if stripped {
+		doc.repair("control characters")
+	}
+	trimmed := bytes.TrimSpace(body)
+	if len(trimmed) == 0 {
+		return nil, fail(CodeEmpty, "the answer is empty")
+	}
+	if trimmed[0] == '{' || trimmed[0] == '[' {
+		err = decodeJSON(ctx, in, trimmed, doc)
+	} else {
+		err = decodeXML(ctx, in, body, doc)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseBridge(doc); err != nil {
+		return nil, err
+	}
+	return doc, nil
+}
+
+// gunzip unpacks a feed that is a gzip file, as some servers store it.
+func gunzip(body []byte, doc *Document) ([]byte, error) {
+	if !bytes.HasPrefix(body, []byte{0x1F, 0x8B, 8}) {
+		return body, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, fail(CodeBroken, "damaged gzip file")
+	}
+	out, err := io.ReadAll(io.LimitReader(z, MaxBytes+1))
+	if len(out) > MaxBytes {
+		return nil, fail(CodeTooComplex, "gzip file unpacks to more than 5 MB")
+	}
+	if err != nil && len(out) == 0 {
+		return nil, fail(CodeBroken, "damaged gzip file")
+	}
+	doc.repair("gzip file")
+	return out, nil
+}
+
+// decodeXML mends, parses, and parses in parts what does not parse whole.
+func decodeXML(ctx context.Context, in Input, body []byte, doc *Document) error {
+	s, err := scanXML(body)
+	doc.Format = s.format
+	if err != nil {
+		return err
+	}
+	for _, r := range s.repairs {
+		doc.repair(r)
+	}
+	doc.Cut = s.cut
+	p := xmlParse{ctx: ctx, in: in, s: s, doc: doc}
+	err = p.whole()
+	if err != nil && ctx.Err() == nil && len(s.entries) > 0 {
+		err = p.parts()
+	}
+	if ctx.Err() != nil {
+		return fail(CodeTimeout, "its markup takes too long to read")
+	}
+	return err
+}
+
+// xmlParse is one document on its way through gofeed.
+type xmlParse struct {
+	ctx context.Context
+	in  Input
+	s   *scanned
+	doc *Document
+}
+
+// whole parses the document in one go.
+func (p *xmlParse) whole() error {
+	return p.parse(p.s.doc, p.s.entries, p.s.doc)
+}
+
+// parse hands markup to gofeed and translates what comes back. raw are the
+// places of the entries inside src, for what gofeed does not keep.
+func (p *xmlParse) parse(markup []byte, raw []span, src []byte) error {
+	r := &timedReader{ctx: p.ctx, r: bytes.NewReader(markup)}
+	if p.s.format == Atom {
+		f, err := (&atom.Parser{}).Parse(r)
+		if err != nil {
+			return fail(CodeBroken, err.Error())
+		}
+		p.atom(f)
+		return nil
+	}
+	f, err := (&rss.Parser{}).Parse(r)
+	if err != nil {
+		return fail(CodeBroken, err.Error())
+	}
+	p.rss(f, raw, src)
+	return nil
+}
+
+// parts parses the entries in ever smaller groups, so that one bad entry costs
+// only itself.
+func (p *xmlParse) parts() error {
+	p.doc.Entries = nil
+	lost := p.group(p.s.entries)
+	if len(p.doc.Entries) == 0 {
+		return fail(CodeBroken, "none of its entries can be read")
+	}
+	if lost > 0 {
+		p.doc.Dropped += lost
+		p.doc.repair(fmt.Sprintf("%d unreadable entries left out", lost))
+	}
+	return nil
+}
+
+// group returns how many entries of the group were lost.
+func (p *xmlParse) group(g []span) int {
+	if len(g) == 0 || p.ctx.Err() != nil {
+		return len(g)
+	}
+	var b bytes.Buffer
+	b.Write(p.s.rootTag)
+	if p.s.inChan {
+		b.WriteString("<channel>")
+	}
+	for _, e := range g {
+		b.Write(p.s.doc[e.start:e.end])
+	}
+	if p.s.inChan {
+		b.WriteString("</channel>")
+	}
+	b.WriteString("</" + string(tagName(p.s.rootTag[1:])) + ">")
+	if p.parse(b.Bytes(), g, p.s.doc) == nil {
+		return 0
+	}
+	if len(g) == 1 {
+		return 1
+	}
+	return p.group(g[:len(g)/2]) + p.group(g[len(g)/2:])
+}
+
+// timedReader ends a parse with its context. The parser asks for 4 kB at a
+// time, so that work which grows with the square of the document stops too.
+type timedReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (t *timedReader) Read(p []byte) (int, error) {
+	if err := t.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return t.r.Read(p[:min(len(p), 4096)])
+}

@@ -1,0 +1,105 @@
+package decode
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mmcdole/gofeed/atom"
+
+	"github.com/postonce/postonce/internal/article"
+)
+
+// atom translates a parsed Atom document.
+func (p *xmlParse) atom(f *atom.Feed) {
+	d := p.doc
+	d.Version = f.Version
+	if d.Title == "" {
+		d.Title = article.Title(f.Title)
+	}
+	if d.Home == "" {
+		d.Home = p.resolve(bestLink(f.Links))
+	}
+	d.Language = first(d.Language, f.Language)
+	for _, e := range f.Entries {
+		if e != nil {
+			d.Entries = append(d.Entries, p.atomEntry(e))
+		}
+	}
+}
+
+func (p *xmlParse) atomEntry(a *atom.Entry) Entry {
+	x := a.Extensions
+	e := Entry{
+		ID:      CleanID(a.ID),
+		PermaID: strings.Contains(a.ID, "://"),
+		Title:   article.Title(first(a.Title, child(x, "media", "title"))),
+		Summary: first(a.Summary, mediaText(x)),
+	}
+	if len(a.Authors) > 0 && a.Authors[0] != nil {
+		e.Author = article.Title(first(a.Authors[0].Name, a.Authors[0].Email))
+	}
+	e.Body = first(contentText(a.Content), e.Summary)
+	e.Link = p.link(e, child(x, "feedburner", "origLink"), bestLink(a.Links), contentSource(a.Content))
+	e.RawDate = first(a.Published, child(x, "dc", "date"), a.Updated)
+	e.Published = p.date(e.RawDate)
+	for _, l := range a.Links {
+		if l != nil && l.Rel == "enclosure" {
+			p.enclose(&e, l.Href, l.Type)
+		}
+	}
+	p.media(&e, x)
+	return e
+}
+
+// bestLink prefers the page for people among the alternates, then a link that
+// gives no relation. Links to the entry itself, edits and replies are not it.
+func bestLink(links []*atom.Link) string {
+	best, rank := "", 0
+	for _, l := range links {
+		if l == nil || strings.TrimSpace(l.Href) == "" {
+			continue
+		}
+		r := 0
+		switch strings.ToLower(l.Rel) {
+		case "alternate", "":
+			r = 3
+			switch {
+			case l.Type == "" || strings.Contains(l.Type, "html"):
+				r = 5
+			case strings.HasPrefix(l.Type, "text/"):
+				r = 4
+			}
+		case "related", "via":
+			r = 1
+		}
+		if r > rank {
+			best, rank = l.Href, r
+		}
+	}
+	return best
+}
+
+// contentText is an entry's content, decoded when it is text in base64 (an
+// atom:content of a type that is neither text nor XML).
+func contentText(c *atom.Content) string {
+	if c == nil {
+		return ""
+	}
+	t := strings.ToLower(c.Type)
+	if strings.Contains(t, "/") && !strings.HasPrefix(t, "text/") && !strings.Contains(t, "xml") {
+		raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(c.Value), ""))
+		if err != nil || !utf8.Valid(raw) {
+			return ""
+		}
+		return string(raw)
+	}
+	return c.Value
+}
+
+func contentSource(c *atom.Content) string {
+	if c == nil {
+		return ""
+	}
+	return c.Src
+}

@@ -1,0 +1,267 @@
+package decode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/postonce/postonce/internal/article"
+)
+
+// jsonHead holds what a JSON Feed says about itself; values of the wrong type
+// are read as far as they go.
+type jsonHead struct {
+	version, title, home, language string
+	items                          bool
+	failed                         string
+}
+
+// decodeJSON reads a JSON Feed, token by token down to the items, so that a
+// hostile document allocates nothing that is not read.
+func decodeJSON(ctx context.Context, in Input, body []byte, doc *Document) error {
+	doc.Format = JSONFeed
+	err := readJSON(ctx, in, body, doc)
+	if e, ok := err.(*Error); !ok || e.Code != CodeBroken {
+		return err
+	}
+	mended, cut := mendJSON(body)
+	again := &Document{Format: JSONFeed, Repairs: doc.Repairs, Cut: cut}
+	if err := readJSON(ctx, in, mended, again); err != nil {
+		return err
+	}
+	*doc = *again
+	doc.repair("json mended")
+	return nil
+}
+
+func readJSON(ctx context.Context, in Input, body []byte, doc *Document) error {
+	dec := json.NewDecoder(&timedReader{ctx: ctx, r: bytes.NewReader(body)})
+	dec.UseNumber()
+	tok, err := dec.Token()
+	if err != nil || tok != json.Delim('{') {
+		return fail(CodeNotAFeed, "a list of JSON values")
+	}
+	p := xmlParse{ctx: ctx, in: in, doc: doc}
+	var h jsonHead
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return fail(CodeBroken, err.Error())
+		}
+		name, _ := key.(string)
+		if name == "items" {
+			if err := p.jsonItems(dec, &h); errors.Is(err, errEnough) {
+				return h.judge(doc)
+			} else if err != nil {
+				return err
+			}
+			continue
+		}
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return fail(CodeBroken, err.Error())
+		}
+		h.take(name, raw)
+	}
+	if _, err := dec.Token(); err != nil && err != io.EOF {
+		return fail(CodeBroken, err.Error())
+	}
+	return h.judge(doc)
+}
+
+// errEnough stops reading at the bound of entries.
+var errEnough = errors.New("enough entries")
+
+func (h *jsonHead) take(name string, raw json.RawMessage) {
+	switch name {
+	case "version":
+		h.version = jsonText(raw)
+	case "title":
+		h.title = jsonText(raw)
+	case "home_page_url":
+		h.home = jsonText(raw)
+	case "language":
+		h.language = jsonText(raw)
+	case "error", "errors", "message", "detail", "status", "code":
+		h.failed = first(h.failed, name+": "+jsonText(raw))
+	}
+}
+
+// judge tells a feed from any other JSON object.
+func (h *jsonHead) judge(doc *Document) error {
+	isFeed := strings.Contains(h.version, "jsonfeed.org")
+	if !isFeed && (!h.items || len(doc.Entries) == 0) {
+		if h.failed != "" {
+			return fail(CodeJSONError, article.Title(h.failed))
+		}
+		return fail(CodeNotAFeed, "a JSON object without entries")
+	}
+	doc.Version = h.version[strings.LastIndexByte(h.version, '/')+1:]
+	doc.Title, doc.Home, doc.Language = article.Title(h.title), article.Resolve("", h.home), h.language
+	return nil
+}
+
+func (p *xmlParse) jsonItems(dec *json.Decoder, h *jsonHead) error {
+	tok, err := dec.Token()
+	if err != nil {
+		return fail(CodeBroken, err.Error())
+	}
+	if tok != json.Delim('[') {
+		if _, nested := tok.(json.Delim); nested {
+			return fail(CodeNotAFeed, "items is no list")
+		}
+		return nil
+	}
+	h.items = true
+	for dec.More() {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return fail(CodeBroken, err.Error())
+		}
+		if len(p.doc.Entries) >= maxEntries || p.doc.Dropped >= maxEntries {
+			p.doc.repair("more entries than are read")
+			return errEnough
+		}
+		if e, ok := p.jsonItem(raw); ok {
+			p.doc.Entries = append(p.doc.Entries, e)
+		} else {
+			p.doc.Dropped++
+			p.doc.repair("unreadable entries left out")
+		}
+	}
+	_, err = dec.Token()
+	if err != nil {
+		return fail(CodeBroken, err.Error())
+	}
+	return nil
+}
+
+// jsonRaw is an item with every field left open.
+type jsonRaw struct {
+	ID, URL, Title, Summary, Image, Author, Authors, Language, Attachments json.RawMessage
+	ExternalURL                                                            json.RawMessage `json:"external_url"`
+	ContentHTML                                                            json.RawMessage `json:"content_html"`
+	ContentText                                                            json.RawMessage `json:"content_text"`
+	BannerImage                                                            json.RawMessage `json:"banner_image"`
+	DatePublished                                                          json.RawMessage `json:"date_published"`
+	DateModified                                                           json.RawMessage `json:"date_modified"`
+}
+
+func (p *xmlParse) jsonItem(raw json.RawMessage) (Entry, bool) {
+	var j jsonRaw
+	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &j) != nil {
+		return Entry{}, false
+	}
+	e := Entry{
+		ID: CleanID(jsonText(j.ID)), PermaID: true, Title: article.Title(jsonText(j.Title)),
+		Body: first(jsonText(j.ContentHTML), jsonText(j.ContentText), jsonText(j.Summary)), Summary: jsonText(j.Summary),
+		Language: jsonText(j.Language), Author: article.Title(jsonAuthor(j.Author, j.Authors)),
+	}
+	e.Link = p.link(e, "", jsonText(j.URL), jsonText(j.ExternalURL))
+	e.Image = p.resolve(first(jsonText(j.Image), jsonText(j.BannerImage)))
+	e.RawDate = first(jsonText(j.DatePublished), jsonText(j.DateModified))
+	e.Published = p.date(e.RawDate)
+	var files []struct {
+		URL      json.RawMessage
+		MimeType json.RawMessage `json:"mime_type"`
+	}
+	if json.Unmarshal(j.Attachments, &files) == nil {
+		for _, f := range files[:min(len(files), 10)] {
+			p.enclose(&e, jsonText(f.URL), jsonText(f.MimeType))
+		}
+	}
+	known := e.ID != "" || e.Link != "" || e.Title != "" || e.Body != ""
+	return e, known
+}
+
+// jsonText reads a string, or a number as it is written; anything else is "".
+func jsonText(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	switch c := raw[0]; {
+	case c == '"':
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			return strings.ReplaceAll(s, "\x00", "")
+		}
+	case c == '-' || c >= '0' && c <= '9':
+		return string(raw)
+	}
+	return ""
+}
+
+// jsonAuthor reads "Bob", {"name": "Bob"} and [{"name": "Bob"}].
+func jsonAuthor(raws ...json.RawMessage) string {
+	for _, raw := range raws {
+		if s := jsonText(raw); s != "" {
+			return s
+		}
+		var one struct{ Name string }
+		if json.Unmarshal(raw, &one) == nil && one.Name != "" {
+			return one.Name
+		}
+		var many []struct{ Name string }
+		if json.Unmarshal(raw, &many) == nil && len(many) > 0 {
+			return many[0].Name
+		}
+	}
+	return ""
+}
+
+// mendJSON drops trailing commas, escapes raw controls in strings, and cuts a
+// torn end back to the last whole item.
+func mendJSON(b []byte) (out []byte, cut bool) {
+	out = make([]byte, 0, len(b)+16)
+	var stack []byte
+	inString, escaped := false, false
+	whole, wholeStack := -1, ""
+	for _, c := range b {
+		switch {
+		case inString:
+			switch {
+			case escaped:
+				escaped = false
+			case c == '\\':
+				escaped = true
+			case c == '"':
+				inString = false
+			case c < 0x20:
+				out = append(out, ' ')
+				continue
+			}
+		case c == '"':
+			inString = true
+		case c == '{' || c == '[':
+			stack = append(stack, c)
+		case c == '}' || c == ']':
+			out = bytes.TrimRight(out, " \t\r\n")
+			out = bytes.TrimSuffix(out, []byte(","))
+			if len(stack) > 0 {
+				stack = stack[:len(stack)-1]
+			}
+		}
+		out = append(out, c)
+		if c == '}' && !inString && len(stack) == 2 {
+			whole, wholeStack = len(out), string(stack)
+		}
+		if len(stack) == 0 && !inString && c == '}' {
+			return out, false
+		}
+	}
+	if whole < 0 {
+		return out, true
+	}
+	out = out[:whole]
+	for i := len(wholeStack) - 1; i >= 0; i-- {
+		out = append(out, map[byte]byte{'{': '}', '[': ']'}[wholeStack[i]])
+	}
+	return out, true
+}
+
+// Budget is the time that reading one document may take.
+const Budget = 5 * time.Second
