@@ -33,11 +33,29 @@ func CanonicalWithFragment(raw string) string {
 	return canonicalURL(u, true)
 }
 
+// Canonicals returns Canonical and CanonicalWithFragment of one address for
+// the price of one.
+func Canonicals(raw string) (plain, withFragment string) {
+	u := parseWeb(raw)
+	if u == nil {
+		return "", ""
+	}
+	plain = canonicalURL(u, false)
+	if u.Fragment == "" {
+		return plain, plain
+	}
+	return plain, canonicalURL(u, true)
+}
+
 // IsHome reports whether the address names a site's front page rather than
 // one of its articles.
 func IsHome(raw string) bool {
-	c := Canonical(raw)
-	return c != "" && !strings.ContainsAny(c, "/?")
+	return IsHomeForm(Canonical(raw))
+}
+
+// IsHomeForm is IsHome for an address that is canonical already.
+func IsHomeForm(canonical string) bool {
+	return canonical != "" && !strings.ContainsAny(canonical, "/?")
 }
 
 // CleanURL returns the address as it may be shown and posted: fetchable, with
@@ -131,8 +149,10 @@ func canonicalURL(u *url.URL, fragment bool) string {
 // that name the same site for another screen: www, m, mobile, amp.
 func CanonicalHost(host string) string {
 	host = strings.Trim(strings.ToLower(host), ".")
-	if a, err := idna.Lookup.ToASCII(host); err == nil {
-		host = a
+	if !isASCII(host) {
+		if a, err := idna.Lookup.ToASCII(host); err == nil {
+			host = a
+		}
 	}
 	for {
 		label, rest, ok := strings.Cut(host, ".")
@@ -143,11 +163,22 @@ func CanonicalHost(host string) string {
 	}
 }
 
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
 func canonicalPath(u *url.URL) string {
 	// EscapedPath after a round trip through Path unifies %7E and ~, %d0 and %D0.
 	p := (&url.URL{Path: u.Path}).EscapedPath()
-	if i := strings.Index(strings.ToLower(p), ";jsessionid="); i >= 0 {
-		p = p[:i]
+	if strings.Contains(p, ";") {
+		if i := strings.Index(strings.ToLower(p), ";jsessionid="); i >= 0 {
+			p = p[:i]
+		}
 	}
 	p = strings.TrimRight(p, "/")
 	for cut := true; cut; {
