@@ -256,9 +256,10 @@ func (s *Sandbox) getMessages(r *http.Request, _ *request) (any, error) {
 		return nil, errNoSuch
 	}
 	after, _ := strconv.Atoi(r.URL.Query().Get("after"))
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 	list := []obj{}
-	for _, m := range c.Messages {
-		if m.ID > after {
+	for i, m := range c.Messages {
+		if m.ID > after && (limit <= 0 || i >= len(c.Messages)-limit) {
 			list = append(list, s.show(c, m))
 		}
 	}
