@@ -24,6 +24,9 @@ type Request struct {
 	Language string
 	// MaxBytes replaces the client's bound when set.
 	MaxBytes int64
+	// NoRedirects returns a redirect as the answer, for places where it means
+	// something (a Telegram preview that is switched off).
+	NoRedirects bool
 }
 
 // Response is any answer of the server, errors of HTTP included: a status is
@@ -78,7 +81,7 @@ func (c *Client) follow(ctx context.Context, req Request) (*Response, error) {
 			return nil, classify(err, u)
 		}
 		next := redirectTarget(resp, u)
-		if next == nil {
+		if next == nil || req.NoRedirects {
 			out, err := c.read(resp, u, req)
 			if err != nil {
 				return nil, err
