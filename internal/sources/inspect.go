@@ -1,0 +1,131 @@
+package sources
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/postonce/postonce/internal/sources/identity"
+)
+
+// Report is what `postonce inspect` prints: what the program sees in an
+// address. Its JSON names are fixed (interfaces.md).
+type Report struct {
+	URL        string        `json:"url"`
+	FinalURL   string        `json:"final_url"`
+	Kind       string        `json:"kind"`
+	Format     string        `json:"format"`
+	Title      string        `json:"title"`
+	Entries    []ReportEntry `json:"entries"`
+	Repairs    []string      `json:"repairs"`
+	Candidates []string      `json:"candidates,omitempty"`
+	Error      *ReportError  `json:"error,omitempty"`
+}
+
+// ReportEntry is one entry of a Report.
+type ReportEntry struct {
+	ID        string   `json:"id"`
+	URL       string   `json:"url"`
+	Title     string   `json:"title"`
+	Text      string   `json:"text"`
+	Published string   `json:"published,omitempty"` // RFC 3339, absent when undated
+	Image     string   `json:"image"`
+	Enclosure string   `json:"enclosure"`
+	Keys      []string `json:"keys"`
+}
+
+// ReportError says why nothing could be read.
+type ReportError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+// Inspect reads an address and reports everything that the program sees in
+// it. It needs no database. Report.Error is set where nothing can be read.
+func Inspect(ctx context.Context, r *Reader, raw string) Report {
+	rep := Report{URL: raw, Entries: []ReportEntry{}, Repairs: []string{}}
+	f, err := r.Look(ctx, raw)
+	rep.FinalURL, rep.Kind, rep.Title = f.FinalURL, string(f.Kind), f.Title
+	for _, c := range f.Choices {
+		rep.Candidates = append(rep.Candidates, c.URL)
+	}
+	if err != nil {
+		p := problemOf(err)
+		rep.Error = &ReportError{Code: p.Code, Message: p.Sentence(), Detail: p.Detail}
+		return rep
+	}
+	if f.Doc == nil { // a list of feeds
+		rep.Format = "opml"
+		for _, o := range f.List {
+			rep.Candidates = append(rep.Candidates, o.URL)
+		}
+		p := &Problem{Code: "opml"}
+		rep.Error = &ReportError{Code: p.Code, Message: p.Sentence()}
+		return rep
+	}
+	rep.Format = string(f.Doc.Format)
+	rep.Repairs = append(rep.Repairs, f.Doc.Repairs...)
+	ids := identity.Of(f.Doc, identity.Options{Home: f.Doc.Home, Address: f.URL})
+	for i := range f.Doc.Entries {
+		e := &f.Doc.Entries[i]
+		re := ReportEntry{
+			ID: e.ID, URL: shown(e), Title: e.Title, Text: e.Text(), Image: e.Picture(), Enclosure: e.Enclosure, Keys: []string{},
+		}
+		if !e.Published.IsZero() {
+			re.Published = e.Published.Format(time.RFC3339)
+		}
+		for _, k := range ids[i].Keys {
+			re.Keys = append(re.Keys, k.String())
+		}
+		rep.Entries = append(rep.Entries, re)
+	}
+	return rep
+}
+
+// WriteText prints a report for people.
+func (rep Report) WriteText(w io.Writer) error {
+	p := printer{w: w}
+	p.line("%s", rep.URL)
+	if rep.FinalURL != rep.URL && rep.FinalURL != "" {
+		p.line("  read at   %s", rep.FinalURL)
+	}
+	p.line("  kind      %s, format %s", rep.Kind, firstOf(rep.Format, "none"))
+	p.line("  title     %s", rep.Title)
+	for _, r := range rep.Repairs {
+		p.line("  repaired  %s", r)
+	}
+	for _, c := range rep.Candidates {
+		p.line("  offers    %s", c)
+	}
+	if rep.Error != nil {
+		p.line("  error     %s: %s", rep.Error.Code, rep.Error.Message)
+		if rep.Error.Detail != "" {
+			p.line("            %s", rep.Error.Detail)
+		}
+		return p.err
+	}
+	p.line("  entries   %d", len(rep.Entries))
+	for i, e := range rep.Entries {
+		p.line("%3d. %s", i+1, firstOf(e.Title, "(no title)"))
+		p.line("     %s  %s", firstOf(e.Published, "undated"), e.URL)
+		for _, k := range e.Keys {
+			p.line("     key %s", k)
+		}
+		p.line("     text %d characters, image %s, enclosure %s", len([]rune(e.Text)), firstOf(e.Image, "none"), firstOf(e.Enclosure, "none"))
+	}
+	return p.err
+}
+
+// printer keeps the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
