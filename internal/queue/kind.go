@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Tier is one of the three lanes of work. Each has its own workers, so that bulk work never delays a tap.
@@ -74,6 +76,9 @@ type Kind[A any] struct {
 	// Work does the job. nil means done; errors are classified by Transient, RateLimited, Permanent, Unknown{}
 	// and Later. The context is cancelled when the lease is lost.
 	Work func(ctx context.Context, job *Job[A]) error
+	// Settled, if set, is told in the same transaction when the operator's desk ends a doubt about an effect of
+	// an archived job, so that the domain's own state follows.
+	Settled func(ctx context.Context, tx pgx.Tx, args A, s Settlement) error
 }
 
 // spec is what the engine needs of a Kind, without its payload's type.
@@ -88,6 +93,7 @@ type spec struct {
 	ordered     bool
 	counting    atomic.Pointer[kindCounters]
 	work        func(ctx context.Context, r *run) error
+	settled     func(ctx context.Context, tx pgx.Tx, payload []byte, s Settlement) error
 }
 
 func (k Kind[A]) tier() Tier {
@@ -117,6 +123,16 @@ func (k Kind[A]) spec() *spec {
 			return Permanent(fmt.Errorf("decode payload: %w", err))
 		}
 		return k.Work(ctx, job)
+	}
+	s.settled = func(ctx context.Context, tx pgx.Tx, payload []byte, end Settlement) error {
+		if k.Settled == nil {
+			return nil
+		}
+		var args A
+		if err := json.Unmarshal(payload, &args); err != nil {
+			return fmt.Errorf("decode payload: %w", err)
+		}
+		return k.Settled(ctx, tx, args, end)
 	}
 	return s
 }
