@@ -42,6 +42,7 @@ func commands() []command {
 	return []command{
 		{"demo", "[--addr 127.0.0.1:8080] [--data-dir DIR] [--no-browser]", "the whole product with nothing installed but Postgres", (*program).demo},
 		{"serve", "", "the bot against Telegram, configured by the environment", (*program).serve},
+		{"inspect", "URL [--json]", "what the program sees in an address: kind, format, entries, identities, repairs", (*program).inspect},
 		{"migrate", "up|status", "schema migrations", (*program).migrate},
 		{"health", "", "asks /readyz, for container health checks", (*program).health},
 		{"version", "", "version, commit and schema version", (*program).version},

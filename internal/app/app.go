@@ -44,6 +44,7 @@ type App struct {
 	parts   *parts
 	public  *httpd.Server
 	ops     *httpd.Server
+	ready   func() // told once everything runs; may be nil
 }
 
 const (
@@ -111,8 +112,13 @@ func (a *App) Start(ctx context.Context) error {
 	if err := a.parts.start(ctx); err != nil {
 		return err
 	}
-	a.public.Serve()
+	if !a.public.Serving() {
+		a.public.Serve()
+	}
 	a.ops.Serve()
+	if a.ready != nil {
+		a.ready()
+	}
 	a.log.Info().Str("http", a.public.Addr()).Str("ops", a.ops.Addr()).Str("version", a.process.Version).Msg("started")
 	return nil
 }

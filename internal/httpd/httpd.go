@@ -98,7 +98,7 @@ type Server struct {
 	server *http.Server
 	listen net.Listener
 	log    zerolog.Logger
-	done   chan struct{}
+	done   chan struct{} // closed when serving ended; nil before it began
 }
 
 // Listen takes the address at once, so that a busy port is an error of the
@@ -119,15 +119,18 @@ func Listen(ctx context.Context, addr string, h http.Handler, log zerolog.Logger
 		},
 		listen: l,
 		log:    log,
-		done:   make(chan struct{}),
 	}, nil
 }
 
 // Addr is the address that was taken, with the port that the system chose for :0.
 func (s *Server) Addr() string { return s.listen.Addr().String() }
 
-// Serve answers in the background until Stop.
+// Serving reports whether Serve was called.
+func (s *Server) Serving() bool { return s.done != nil }
+
+// Serve answers in the background until Stop. Call it once.
 func (s *Server) Serve() {
+	s.done = make(chan struct{})
 	go func() {
 		defer close(s.done)
 		if err := s.server.Serve(s.listen); !errors.Is(err, http.ErrServerClosed) {
@@ -138,6 +141,10 @@ func (s *Server) Serve() {
 
 // Stop lets running requests finish until ctx ends, then closes them.
 func (s *Server) Stop(ctx context.Context) {
+	if s.done == nil {
+		s.Close()
+		return
+	}
 	if err := s.server.Shutdown(ctx); err != nil {
 		_ = s.server.Close()
 	}
