@@ -27,6 +27,7 @@ func writers() map[string]string {
 		"publishing": {"publications", "publication_reviews", "publication_edits"},
 		"chat":       {"dialogs", "cards"},
 		"billing":    {"payments", "quotas", "accounts", "movements"},
+		"ops":        {"incidents", "watch_samples", "database_marks", "restores", "restore_holds"},
 	}
 	out := map[string]string{}
 	for part, tables := range owned {
