@@ -26,7 +26,7 @@ func writers() map[string]string {
 		"planning":   {"slots"},
 		"publishing": {"publications", "publication_reviews", "publication_edits"},
 		"chat":       {"dialogs", "cards"},
-		"billing":    {"payments", "quotas", "accounts", "movements"},
+		"billing":    {"payments", "quotas", "accounts", "movements", "invoices", "payment_findings"},
 		"ops":        {"incidents", "watch_samples", "database_marks", "restores", "restore_holds"},
 	}
 	out := map[string]string{}
