@@ -372,10 +372,18 @@ func (o *sorting) insert(ctx context.Context, tx pgx.Tx) ([]int64, error) {
 	var keys [][]byte
 	var ords []int64
 	res := o.results()
+	used := map[[16]byte]bool{}
 	for j, i := range o.fresh {
-		c.add(&o.out.doc.Entries[i], res[j], o.out.doc.Language)
+		mine := 0
 		for _, k := range o.trusted(i) {
-			keys, ords = append(keys, k), append(ords, int64(j+1))
+			if !used[[16]byte(k)] {
+				used[[16]byte(k)] = true
+				keys, ords = append(keys, k), append(ords, int64(len(c.url)+1))
+				mine++
+			}
+		}
+		if mine > 0 { // else it is another entry of this document under the same names
+			c.add(&o.out.doc.Entries[i], res[j], o.out.doc.Language)
 		}
 	}
 	rows, err := tx.Query(ctx, itemsInsertSQL, o.src.id, c.url, c.canonical, c.title, c.text, c.author, c.image, c.enclosure, c.language,
@@ -386,12 +394,18 @@ func (o *sorting) insert(ctx context.Context, tx pgx.Tx) ([]int64, error) {
 	var news []int64
 	var id int64
 	var result string
+	inserted := 0
 	_, err = pgx.ForEachRow(rows, []any{&id, &result}, func() error {
+		inserted++
 		if result == "new" {
 			news = append(news, id)
 		}
 		return nil
 	})
+	if err == nil && inserted != len(c.url) {
+		// The source's row is locked, so no key can have been taken meanwhile.
+		err = fmt.Errorf("%d of %d new entries inserted", inserted, len(c.url))
+	}
 	return news, err
 }
 
@@ -416,7 +430,7 @@ func (c *columns) add(e *decode.Entry, result, lang string) {
 // canonicalOf is the canonical link by which one story is found in several
 // sources; a front page tells no story.
 func canonicalOf(e *decode.Entry) string {
-	c := article.Canonical(e.Link)
+	c := article.Canonical(firstOf(e.Origin, e.Link))
 	if article.IsHomeForm(c) {
 		return ""
 	}
