@@ -32,6 +32,7 @@ CREATE TABLE database_marks (
     timeline        integer     NOT NULL,
     database_oid    bigint      NOT NULL,
     anchor_oid      bigint      NOT NULL,                -- of the table publications
+    declared_by     text        NOT NULL DEFAULT '',     -- a person said that history is torn; the next check begins a restore
     noted_at        timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 

@@ -57,17 +57,11 @@ type options struct {
 
 // Run executes `jobs ARGS`. It returns a *UsageError for a wrong command line.
 func (d *Desk) Run(ctx context.Context, args []string) error {
-	if len(args) == 0 {
-		return &UsageError{Usage}
-	}
-	verb := args[0]
-	if !slices.Contains([]string{"list", "show", "confirm", "replay", "dismiss", "replay-all"}, verb) {
-		return &UsageError{fmt.Sprintf("jobs: no such thing as %q\n%s", verb, Usage)}
-	}
-	opts, err := parse(verb, args[1:])
+	opts, err := read(args)
 	if err != nil {
 		return err
 	}
+	verb := args[0]
 	if opts.by == "" {
 		opts.by = d.DefaultBy
 	}
@@ -80,6 +74,22 @@ func (d *Desk) Run(ctx context.Context, args []string) error {
 		return d.decide(ctx, verb, opts)
 	}
 	return d.replayAll(ctx, opts)
+}
+
+// Check returns the *UsageError that Run would return, without a database.
+func Check(args []string) error {
+	_, err := read(args)
+	return err
+}
+
+func read(args []string) (options, error) {
+	if len(args) == 0 {
+		return options{}, &UsageError{Usage}
+	}
+	if verb := args[0]; !slices.Contains([]string{"list", "show", "confirm", "replay", "dismiss", "replay-all"}, verb) {
+		return options{}, &UsageError{fmt.Sprintf("jobs: no such thing as %q\n%s", verb, Usage)}
+	}
+	return parse(args[0], args[1:])
 }
 
 // parse takes flags before and after the number.

@@ -28,6 +28,7 @@ type mark struct {
 	timeline    int32
 	databaseOID int64
 	anchorOID   int64
+	declaredBy  string // who said that it was restored; only in the kept mark
 }
 
 // The timeline is read off the name of the current WAL file: pg_control shows a
@@ -42,9 +43,17 @@ const markKeptSQL = `
 SELECT system_id,
        timeline,
        database_oid,
-       anchor_oid
+       anchor_oid,
+       declared_by
   FROM database_marks
    FOR UPDATE`
+
+// A timeline that cannot be: Held sees at once that it does not fit.
+const markDeclareSQL = `
+INSERT INTO database_marks (system_id, timeline, database_oid, anchor_oid, declared_by)
+VALUES (0, 0, 0, 0, $1)
+    ON CONFLICT (id) DO UPDATE SET timeline = 0,
+                                   declared_by = EXCLUDED.declared_by`
 
 const markSetSQL = `
 INSERT INTO database_marks (system_id, timeline, database_oid, anchor_oid)
@@ -53,6 +62,7 @@ VALUES ($1, $2, $3, $4)
                                    timeline = EXCLUDED.timeline,
                                    database_oid = EXCLUDED.database_oid,
                                    anchor_oid = EXCLUDED.anchor_oid,
+                                   declared_by = '',
                                    noted_at = clock_timestamp()`
 
 const lastTraceSQL = `
@@ -75,23 +85,25 @@ func readMark(ctx context.Context, db pgx.Tx) (mark, error) {
 }
 
 // compare locks the kept mark and says how the present one differs; "" where it
-// does not, or where none was kept yet.
-func compare(ctx context.Context, tx pgx.Tx, now mark) (How, error) {
+// does not, or where none was kept yet. by is who declared a restore.
+func compare(ctx context.Context, tx pgx.Tx, now mark) (how How, by string, err error) {
 	var kept mark
-	err := tx.QueryRow(ctx, markKeptSQL).Scan(&kept.systemID, &kept.timeline, &kept.databaseOID, &kept.anchorOID)
+	err = tx.QueryRow(ctx, markKeptSQL).Scan(&kept.systemID, &kept.timeline, &kept.databaseOID, &kept.anchorOID, &kept.declaredBy)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return "", nil
+		return "", "", nil
 	case err != nil:
-		return "", fmt.Errorf("read the kept mark: %w", err)
+		return "", "", fmt.Errorf("read the kept mark: %w", err)
+	case kept.declaredBy != "":
+		return Command, kept.declaredBy, nil
 	case kept.systemID != now.systemID:
-		return OtherServer, nil
+		return OtherServer, "", nil
 	case kept.databaseOID != now.databaseOID || kept.anchorOID != now.anchorOID:
-		return Rebuilt, nil
+		return Rebuilt, "", nil
 	case kept.timeline != now.timeline:
-		return OtherTimeline, nil
+		return OtherTimeline, "", nil
 	}
-	return "", nil
+	return "", "", nil
 }
 
 func setMark(ctx context.Context, tx pgx.Tx, m mark) error {

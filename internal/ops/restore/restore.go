@@ -106,12 +106,12 @@ func (s *Service) Check(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		how, err := compare(ctx, tx, now)
+		how, by, err := compare(ctx, tx, now)
 		if err != nil {
 			return err
 		}
 		if how != "" {
-			if err := s.begin(ctx, tx, how, ""); err != nil {
+			if err := s.begin(ctx, tx, how, by); err != nil {
 				return err
 			}
 		}
@@ -119,20 +119,15 @@ func (s *Service) Check(ctx context.Context) error {
 	})
 }
 
-// Begin is Check by command, for a restore that left no mark: copied files.
-func (s *Service) Begin(ctx context.Context, by string) error {
-	return postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
-		now, err := readMark(ctx, tx)
-		if err != nil {
-			return err
+// Declare says that the database was restored where it left no mark (copied
+// files). Nothing is published from that moment on; the next Check, at a start
+// or by its schedule, begins the restore.
+func Declare(ctx context.Context, db postgres.Beginner, by string) error {
+	return postgres.InTx(ctx, db, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, markDeclareSQL, by); err != nil {
+			return fmt.Errorf("declare a restore: %w", err)
 		}
-		if _, err := compare(ctx, tx, now); err != nil { // takes the lock
-			return err
-		}
-		if err := s.begin(ctx, tx, Command, by); err != nil {
-			return err
-		}
-		return setMark(ctx, tx, now)
+		return nil
 	})
 }
 

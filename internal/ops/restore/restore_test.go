@@ -255,9 +255,13 @@ func TestALookSettlesWhatStandsInTheChannel(t *testing.T) {
 	h.draft(c, "Missed its slot", "scheduled", -time.Minute, "https://a.example/2")
 	h.draft(c, "Still to come", "scheduled", time.Hour, "https://a.example/3")
 	h.draft(c, "Nobody decided", "proposed", 0, "https://a.example/4")
-	if err := h.service.Begin(t.Context(), "ann"); err != nil {
+	if err := restore.Declare(t.Context(), h.pool, "ann"); err != nil {
 		t.Fatal(err)
 	}
+	if !h.held(c) {
+		t.Error("not held from the word on")
+	}
+	h.check()
 	h.look = restore.Look{Complete: true, Posts: []restore.Post{
 		{ID: 101, Text: "Posted\n  in time"},
 		{ID: 102, Text: "Approved after the backup"},
@@ -283,23 +287,27 @@ func TestAChannelThatCannotBeReadWaitsForAPerson(t *testing.T) {
 	h.check()
 	c := h.one(channelAddSQL, -1)
 	h.draft(c, "Still to come", "scheduled", time.Hour, "")
-	if err := h.service.Begin(t.Context(), "ann"); err != nil {
+	if err := restore.Declare(t.Context(), h.pool, "ann"); err != nil {
 		t.Fatal(err)
 	}
-	if n, waiting, err := h.service.Release(t.Context(), 0, "ann"); n != 0 || waiting != 1 || err != nil {
+	if !h.held(c) {
+		t.Error("not held from the word on")
+	}
+	h.check()
+	if n, waiting, err := restore.Release(t.Context(), h.pool, 0, "ann"); n != 0 || waiting != 1 || err != nil {
 		t.Errorf("released before anybody looked: %d, %d, %v", n, waiting, err)
 	}
 	h.look = restore.Look{Why: "its preview is off"}
 	h.work()
 	h.same("drafts", []string{"own:Still to come proposed"}, h.list(draftStatesSQL))
-	open, err := h.service.Open(t.Context())
+	open, err := restore.Open(t.Context(), h.pool)
 	if err != nil || len(open) != 1 || open[0].Note != "its preview is off" || open[0].Returned != 1 || !h.held(c) {
 		t.Fatalf("open: %+v, %v", open, err)
 	}
-	if n, waiting, err := h.service.Release(t.Context(), c, "ann"); n != 1 || waiting != 0 || err != nil {
+	if n, waiting, err := restore.Release(t.Context(), h.pool, c, "ann"); n != 1 || waiting != 0 || err != nil {
 		t.Errorf("release: %d, %d, %v", n, waiting, err)
 	}
-	if n, _, err := h.service.Release(t.Context(), c, "bob"); n != 0 || err != nil {
+	if n, _, err := restore.Release(t.Context(), h.pool, c, "bob"); n != 0 || err != nil {
 		t.Errorf("a second release: %d, %v", n, err)
 	}
 	if h.held(c) {

@@ -42,8 +42,8 @@ SELECT h.restore_id,
  ORDER BY h.channel_id`
 
 // Open lists the channels that are held.
-func (s *Service) Open(ctx context.Context) ([]Hold, error) {
-	rows, err := s.cfg.Pool.Query(ctx, holdsOpenSQL)
+func Open(ctx context.Context, db postgres.Querier) ([]Hold, error) {
+	rows, err := db.Query(ctx, holdsOpenSQL)
 	if err != nil {
 		return nil, fmt.Errorf("open holds: %w", err)
 	}
@@ -59,8 +59,8 @@ func (s *Service) Open(ctx context.Context) ([]Hold, error) {
 // drafts whose time has passed were returned to their owners by the look; a
 // channel that was not looked at yet is not released. It returns how many
 // channels it released; a second call releases none.
-func (s *Service) Release(ctx context.Context, channelID int64, by string) (released, waiting int, err error) {
-	err = postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
+func Release(ctx context.Context, db postgres.Beginner, channelID int64, by string) (released, waiting int, err error) {
+	err = postgres.InTx(ctx, db, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, holdReleaseIfLookedSQL, channelID, by)
 		if err != nil {
 			return fmt.Errorf("release: %w", err)
