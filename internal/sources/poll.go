@@ -122,8 +122,8 @@ func (s *Service) settle(out *outcome) {
 	}
 	if out.doc != nil {
 		out.ids = identity.Of(out.doc, identity.Options{Home: firstOf(out.doc.Home, out.src.siteURL), Address: out.url, DistrustIDs: out.src.distrustIDs})
-		s.noticeMove(out)
 	}
+	s.noticeMove(out)
 	local := out.problem != nil && out.problem.Local
 	out.outage = s.outage.saw(out.src.host, local, out.at)
 	if out.problem != nil && out.problem.Code == CodeRateLimited {
