@@ -75,10 +75,10 @@ func service(pool *pgxpool.Pool, l *ledger) *billing.Service {
 }
 
 // invoice issues one and returns its payload.
-func invoice(t testing.TB, s *billing.Service, l *ledger, person int64) string {
-	t.Helper()
+func invoice(tb testing.TB, s *billing.Service, l *ledger, person int64) string {
+	tb.Helper()
 	if _, err := s.Checkout(context.Background(), person, "pro", "en", "about"); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return l.links[len(l.links)-1].Payload
 }

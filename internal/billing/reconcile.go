@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -65,7 +66,7 @@ func (s *Service) reconcileCharge(ctx context.Context, tx pgx.Tx, p Provider, c 
 		return err
 	case err == nil:
 		return nil
-	case err != ErrNoPayment: //nolint:errorlint // readPayment returns the sentinel itself
+	case !errors.Is(err, ErrNoPayment):
 		return err
 	case c.Refund:
 		sum.Findings++
