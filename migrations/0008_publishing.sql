@@ -10,7 +10,8 @@ CREATE TABLE publications (
     state           text        NOT NULL CHECK (state IN ('sending', 'published', 'failed', 'unconfirmed')),
     effect_key      text        NOT NULL,                -- of the newest send: publish:draft:<id>[:after-review:<n>]
     attempt         smallint    NOT NULL DEFAULT 1,      -- sends that a person asked for after a review count here
-    html_hash       bytea       NOT NULL,
+    form            text        NOT NULL CHECK (form IN ('text', 'preview', 'photo', 'album', 'plain')),   -- how it was sent
+    html_hash       bytea       NOT NULL,                -- of the text that is in the channel
     message_id      bigint,
     message_ids     bigint[]    NOT NULL DEFAULT '{}',   -- of an album
     after_message_id bigint     NOT NULL DEFAULT 0,      -- the newest known id before the send: probes start there
@@ -22,6 +23,7 @@ CREATE TABLE publications (
     error           text        NOT NULL DEFAULT '',     -- code; never a message body
     deleted_at      timestamptz,                         -- the post was deleted from the channel by us
     edited_at       timestamptz,
+    delete_attempt  smallint    NOT NULL DEFAULT 0,      -- requests of people to delete it: part of the effect's key
     CHECK (state <> 'published' OR (message_id IS NOT NULL AND published_at IS NOT NULL) OR settled_how IN ('person', 'operator')),
     CHECK (state <> 'failed' OR error <> '')
 );

@@ -1,0 +1,110 @@
+package publishing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/postonce/postonce/internal/queue"
+	"github.com/postonce/postonce/internal/telegram"
+)
+
+const (
+	// probeIDs is how many ids after the last known one are tried. Posts of
+	// people in between use up ids as well.
+	probeIDs = 12
+	// probeTimeout bounds one forward.
+	probeTimeout = 30 * time.Second
+)
+
+// probe forwards what comes after the last known post into the log chat, and
+// reads it there. A positive control comes first: a post that certainly exists
+// has to come through, as lost access also reads "message to forward not
+// found". ok: the control came through.
+func (s *Service) probe(ctx context.Context, job *queue.Job[LookArgs], d *doubt) (posts []sighting, ok bool, err error) {
+	if s.cfg.LogChatID == 0 || d.AfterMessage == 0 {
+		return nil, false, nil // without a known id there is nowhere to start
+	}
+	if d.KnownMessage != 0 {
+		control, err := s.forward(ctx, job, d, d.KnownMessage, "control")
+		if err != nil || control == nil {
+			return nil, false, err
+		}
+		ok = true
+	}
+	// Ids are never used again: the newest one known before the send is a right start even if that post was deleted.
+	for id := d.AfterMessage + 1; id <= d.AfterMessage+probeIDs; id++ {
+		p, err := s.forward(ctx, job, d, id, "look")
+		if err != nil {
+			return posts, false, err
+		}
+		if p == nil {
+			continue
+		}
+		posts = append(posts, *p)
+		if d.is(*p) {
+			break
+		}
+	}
+	return posts, ok, nil
+}
+
+// forward shows one post in the log chat; nil: Telegram shows none with this
+// id. Each forward is recorded like any other outside effect; one whose answer
+// is lost ends this look, and the next one asks anew.
+func (s *Service) forward(ctx context.Context, job *queue.Job[LookArgs], d *doubt, id int64, why string) (*sighting, error) {
+	var seen *sighting
+	var refused *telegram.Refused
+	_, err := job.Perform(ctx, queue.Effect{
+		Key:     fmt.Sprintf("probe:%d:%d:%d:%s:%d", d.ID, d.Attempt, job.Args.Look, why, id),
+		Request: []byte(strconv.FormatInt(id, 10)),
+		Timeout: probeTimeout,
+		Call: func(ctx context.Context) queue.Outcome {
+			m, out := s.cfg.Telegram.ForwardMessage(ctx, &telegram.ForwardMessageParams{
+				ChatID: s.cfg.LogChatID, FromChatID: d.ChatID, MessageID: int(id), DisableNotification: true,
+			}, telegram.Timeout(probeTimeout))
+			if m != nil {
+				seen = sightingOf(m, d.ChatID, id)
+			}
+			if r, is := out.(telegram.Refused); is {
+				refused = &r
+			}
+			return ledgerOutcome(out, nil)
+		},
+	})
+	switch {
+	case err == nil:
+		return seen, nil
+	case refused == nil:
+		return nil, err
+	case refused.Temporary():
+		return nil, err
+	case refused.Kind == telegram.MessageNotFound:
+		return nil, nil
+	}
+	if errors.Is(err, queue.ErrLeaseLost) {
+		return nil, err
+	}
+	s.cfg.Logger.Warn().Int64("channel_id", d.ChannelID).Str("kind", string(refused.Kind)).
+		Msg("a doubt cannot be probed: look at LOG_CHAT_ID and the bot's rights there")
+	return nil, nil
+}
+
+// sightingOf reads a forwarded post: its date is that of the original. A
+// forward that does not come from this channel and id proves nothing.
+func sightingOf(m *telegram.Message, chatID, id int64) *sighting {
+	if m.ForwardOrigin == nil || m.ForwardOrigin.MessageOriginChannel == nil {
+		return nil
+	}
+	origin := m.ForwardOrigin.MessageOriginChannel
+	if origin.Chat.ID != chatID || int64(origin.MessageID) != id {
+		return nil
+	}
+	text := m.Text
+	if text == "" {
+		text = m.Caption
+	}
+	return &sighting{MessageID: id, Text: text, At: time.Unix(int64(origin.Date), 0), How: "probe"}
+}
