@@ -51,9 +51,11 @@ func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 		pc.ConnConfig.ConnectTimeout = 10 * time.Second
 	}
 	if cfg.Pooled {
-		pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+		// Only descriptions are kept, on our side: each query is parsed, bound and
+		// run in one message to one backend. (Without descriptions pgx guesses
+		// the types of parameters from Go's, and takes a json[] for a bytea[].)
+		pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		pc.ConnConfig.StatementCacheCapacity = 0
-		pc.ConnConfig.DescriptionCacheCapacity = 0
 	}
 	if cfg.Name != "" {
 		pc.ConnConfig.RuntimeParams["application_name"] = cfg.Name

@@ -262,7 +262,11 @@ func ready(pidFile string, pid int) bool {
 		return false
 	}
 	lines := strings.Split(string(b), "\n")
-	return len(lines) > 7 && lines[0] == fmt.Sprint(pid) && strings.TrimSpace(lines[7]) == "ready"
+	if len(lines) <= 7 || lines[0] != fmt.Sprint(pid) {
+		return false
+	}
+	status := strings.TrimSpace(lines[7])
+	return status == "ready" || status == "standby" // a standby takes readers
 }
 
 // Done is closed when the server has exited, asked for or not.
