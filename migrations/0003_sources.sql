@@ -27,6 +27,8 @@ CREATE TABLE sources (
     moved_to        text        NOT NULL DEFAULT '',     -- target of a permanent redirect seen once
     key_version     smallint    NOT NULL DEFAULT 1,      -- of the rule that makes identities
     distrust_ids    boolean     NOT NULL DEFAULT false,  -- its ids rotate
+    distrust_links  boolean     NOT NULL DEFAULT false,  -- its links do
+    newest_post     bigint      NOT NULL DEFAULT 0,      -- of a Telegram channel: where paging back ends
     baseline_at     timestamptz,                         -- null: the next document is a baseline
     baseline_oldest timestamptz,                         -- an older entry that slides in is recorded, not proposed
     last_poll_at    timestamptz,
@@ -57,10 +59,12 @@ CREATE TABLE items (
     published_at    timestamptz,                         -- null: undated or absurd
     first_seen_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at      timestamptz,                         -- the entry was edited
+    fingerprint     bigint      NOT NULL DEFAULT 0,      -- of title and body as served: tells an edit without reading the text
     result          text        NOT NULL DEFAULT 'new' CHECK (result IN ('new', 'baseline', 'old', 'over_cap')),
     purged_at       timestamptz                          -- text removed by retention
 );
 CREATE INDEX items_source ON items (source_id, id);
+CREATE INDEX items_unpurged ON items (first_seen_at) WHERE purged_at IS NULL;
 CREATE INDEX items_canonical ON items (canonical) WHERE canonical <> '';
 
 CREATE TABLE item_keys (
@@ -80,6 +84,8 @@ CREATE TABLE polls (                                     -- the ledger for peopl
     entries         integer     NOT NULL DEFAULT 0,
     known           integer     NOT NULL DEFAULT 0,
     new             integer     NOT NULL DEFAULT 0,
+    baseline        integer     NOT NULL DEFAULT 0,
+    edited          integer     NOT NULL DEFAULT 0,
     old             integer     NOT NULL DEFAULT 0,
     over_cap        integer     NOT NULL DEFAULT 0,
     bytes           integer     NOT NULL DEFAULT 0,

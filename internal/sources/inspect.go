@@ -2,8 +2,6 @@ package sources
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/postonce/postonce/internal/sources/identity"
@@ -82,50 +80,4 @@ func Inspect(ctx context.Context, r *Reader, raw string) Report {
 		rep.Entries = append(rep.Entries, re)
 	}
 	return rep
-}
-
-// WriteText prints a report for people.
-func (rep Report) WriteText(w io.Writer) error {
-	p := printer{w: w}
-	p.line("%s", rep.URL)
-	if rep.FinalURL != rep.URL && rep.FinalURL != "" {
-		p.line("  read at   %s", rep.FinalURL)
-	}
-	p.line("  kind      %s, format %s", rep.Kind, firstOf(rep.Format, "none"))
-	p.line("  title     %s", rep.Title)
-	for _, r := range rep.Repairs {
-		p.line("  repaired  %s", r)
-	}
-	for _, c := range rep.Candidates {
-		p.line("  offers    %s", c)
-	}
-	if rep.Error != nil {
-		p.line("  error     %s: %s", rep.Error.Code, rep.Error.Message)
-		if rep.Error.Detail != "" {
-			p.line("            %s", rep.Error.Detail)
-		}
-		return p.err
-	}
-	p.line("  entries   %d", len(rep.Entries))
-	for i, e := range rep.Entries {
-		p.line("%3d. %s", i+1, firstOf(e.Title, "(no title)"))
-		p.line("     %s  %s", firstOf(e.Published, "undated"), e.URL)
-		for _, k := range e.Keys {
-			p.line("     key %s", k)
-		}
-		p.line("     text %d characters, image %s, enclosure %s", len([]rune(e.Text)), firstOf(e.Image, "none"), firstOf(e.Enclosure, "none"))
-	}
-	return p.err
-}
-
-// printer keeps the first error.
-type printer struct {
-	w   io.Writer
-	err error
-}
-
-func (p *printer) line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
-	}
 }

@@ -49,6 +49,7 @@ type Entry struct {
 	ID        string // as the feed gives it, trimmed and unescaped
 	PermaID   bool   // the feed says that the id is an address
 	Link      string // absolute http(s) address, or ""
+	Origin    string // the article's own address where Link goes through a counter (FeedBurner), or ""
 	Title     string // plain
 	Body      string // HTML or plain, as found; the fuller of content and summary
 	Summary   string // HTML or plain, as found

@@ -40,7 +40,8 @@ func (p *xmlParse) atomEntry(a *atom.Entry) Entry {
 		e.Author = article.Title(first(a.Authors[0].Name, a.Authors[0].Email))
 	}
 	e.Body = first(contentText(a.Content), e.Summary)
-	e.Link = p.link(e, child(x, "feedburner", "origLink"), bestLink(a.Links), contentSource(a.Content))
+	e.Origin = p.resolve(child(x, "feedburner", "origLink"))
+	e.Link = p.link(e, bestLink(a.Links), e.Origin, contentSource(a.Content))
 	e.RawDate = first(a.Published, child(x, "dc", "date"), a.Updated)
 	e.Published = p.date(e.RawDate)
 	for _, l := range a.Links {

@@ -61,7 +61,8 @@ func (p *xmlParse) rssItem(it *rss.Item, markup []byte) Entry {
 	if e.ID == "" {
 		e.ID = first(CleanID(about), CleanID(child(x, "atom", "id")), CleanID(child(x, "dc", "identifier")))
 	}
-	e.Link = p.link(e, first(child(x, "feedburner", "origLink"), child(x, "pheedo", "origLink")), it.Link, atomLink(x, "alternate"), about)
+	e.Origin = p.resolve(first(child(x, "feedburner", "origLink"), child(x, "pheedo", "origLink")))
+	e.Link = p.link(e, it.Link, atomLink(x, "alternate"), e.Origin, about)
 	e.RawDate = first(it.PubDate, child(x, "dc", "date"), child(x, "dcterms", "issued"), child(x, "dcterms", "created"),
 		child(x, "atom", "published"), child(x, "atom", "updated"), child(x, "prism", "publicationDate"))
 	e.Published = p.date(e.RawDate)

@@ -224,6 +224,9 @@ func (a *analysis) keys(i int) []Key {
 	switch {
 	case linkOK:
 		ks = append(ks, Key{Link, c.link})
+		if o := article.Canonical(c.entry.Origin); o != "" && o != c.link && !article.IsHomeForm(o) {
+			ks = append(ks, Key{Link, o})
+		}
 	case c.linkFrag != "" && a.uniqueFragment(i):
 		ks = append(ks, Key{LinkFrag, c.linkFrag})
 		linkOK = true
