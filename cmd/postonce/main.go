@@ -44,6 +44,9 @@ func commands() []command {
 		{"serve", "", "the bot against Telegram, configured by the environment", (*program).serve},
 		{"inspect", "URL [--json]", "what the program sees in an address: kind, format, entries, identities, repairs", (*program).inspect},
 		{"migrate", "up|status", "schema migrations", (*program).migrate},
+		{"jobs", "list|show ID|replay ID|confirm ID|dismiss ID|replay-all [--state S] [--kind K] [--json] [--by NAME]", "the operator's recovery desk: live jobs and the archive", (*program).jobs},
+		{"doctor", "[--json]", "checks database, token, rights, webhook, clock and model; exit 1 if any fails", (*program).doctor},
+		{"restored", "begin|status|release CHANNEL|all [--json] [--by NAME]", "after a restored backup: which channels are held, and their release", (*program).restored},
 		{"health", "", "asks /readyz, for container health checks", (*program).health},
 		{"version", "", "version, commit and schema version", (*program).version},
 	}

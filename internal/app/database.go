@@ -14,6 +14,7 @@ import (
 	"github.com/postonce/postonce/internal/app/config"
 	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/postgres/embedded"
+	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/migrations"
 )
 
@@ -23,6 +24,8 @@ type Database struct {
 	Pool *pgxpool.Pool
 	// DirectURL is past a pooler: for LISTEN and migrations.
 	DirectURL string
+	// Hints keeps enqueues from notifying more often than workers can use.
+	Hints *queue.Hints
 
 	server *embedded.Server // nil: somebody else's server
 }
@@ -30,7 +33,7 @@ type Database struct {
 // OpenDatabase connects to DATABASE_URL, or starts a private server under
 // DATA_DIR when that is empty. Its errors are one line that names the mend.
 func OpenDatabase(ctx context.Context, cfg config.Config) (*Database, error) {
-	db := &Database{DirectURL: cfg.DirectURL()}
+	db := &Database{DirectURL: cfg.DirectURL(), Hints: queue.NewHints()}
 	url := cfg.DatabaseURL
 	if url == "" {
 		server, err := embedded.Start(ctx, filepath.Join(cfg.DataDir, "postgres"))
@@ -41,7 +44,7 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (*Database, error) {
 		db.DirectURL, url = server.URL, server.URL
 	}
 	pool, err := postgres.Open(ctx, postgres.Config{
-		URL: url, MaxConns: cfg.DatabaseConns, Pooled: cfg.DatabaseDirectURL != "", Name: "postonce",
+		URL: url, MaxConns: cfg.DatabaseConns, Pooled: cfg.DatabaseDirectURL != "", Name: "postonce", OnConnect: db.Hints.ShareWith,
 	})
 	if err != nil {
 		db.Close()

@@ -17,7 +17,7 @@ import (
 func writers() map[string]string {
 	owned := map[string][]string{
 		"queue":      {"job_kinds", "jobs", "job_keys", "job_history", "job_attempts", "job_archive", "effects", "workers", "schedules", "schedule_runs", "job_links", "job_order", "archive_decisions"},
-		"telegram":   {"updates", "update_cursors", "update_letters"},
+		"telegram":   {"updates", "update_cursors", "update_pollers", "update_dead_letters"},
 		"channels":   {"people", "channels", "memberships", "invitations", "subscriptions"},
 		"sources":    {"sources", "source_aliases", "items", "item_keys", "polls", "hosts"},
 		"stories":    {"stories", "story_items", "story_keys"},
@@ -26,7 +26,8 @@ func writers() map[string]string {
 		"planning":   {"slots"},
 		"publishing": {"publications", "publication_reviews", "publication_edits"},
 		"chat":       {"dialogs", "cards"},
-		"billing":    {"payments", "quotas", "accounts", "movements"},
+		"billing":    {"payments", "quotas", "accounts", "movements", "invoices", "payment_findings"},
+		"ops":        {"incidents", "watch_samples", "database_marks", "restores", "restore_holds"},
 	}
 	out := map[string]string{}
 	for part, tables := range owned {

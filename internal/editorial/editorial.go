@@ -106,7 +106,7 @@ type Channel struct {
 	Version          int // grows with every change of settings
 }
 
-// Kind of draft.
+// DraftKind says what a draft is made of.
 type DraftKind string
 
 // The kinds of drafts. Together with channel, subject and ordinal the kind is

@@ -27,6 +27,8 @@ type Config struct {
 	Pooled bool
 	// Name is shown in pg_stat_activity.
 	Name string
+	// OnConnect prepares each new connection; nil does nothing.
+	OnConnect func(ctx context.Context, conn *pgx.Conn) error
 }
 
 // ErrUnreachable means that no connection could be made: the address, the
@@ -57,6 +59,7 @@ func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 		pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		pc.ConnConfig.StatementCacheCapacity = 0
 	}
+	pc.AfterConnect = cfg.OnConnect
 	if cfg.Name != "" {
 		pc.ConnConfig.RuntimeParams["application_name"] = cfg.Name
 	}

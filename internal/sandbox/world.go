@@ -72,7 +72,7 @@ type chat struct {
 	BotRights  map[string]bool
 	LastID     int
 	Messages   []*message
-	Keyboard   json.RawMessage // the reply keyboard that a private chat shows
+	Keyboard   json.RawMessage `json:",omitempty"` // the reply keyboard that a private chat shows
 	MigratedTo int64
 	NoPreview  bool // the public page is switched off
 	Followers  int
@@ -103,16 +103,16 @@ type message struct {
 	Photo    string // file id
 	Document string // file id
 	Album    string
-	Above    bool // caption above the media
-	Markup   json.RawMessage
-	Preview  json.RawMessage // link_preview_options as sent
+	Above    bool            // caption above the media
+	Markup   json.RawMessage `json:",omitempty"`
+	Preview  json.RawMessage `json:",omitempty"` // link_preview_options as sent
 	Origin   *origin
 	ReplyTo  int
 	Silent   bool
 	Protect  bool
 	Views    int
 	Invoice  *invoice
-	Service  json.RawMessage // fields of a service message, as the Bot API shows them
+	Service  json.RawMessage `json:",omitempty"` // fields of a service message, as the Bot API shows them
 }
 
 type origin struct {

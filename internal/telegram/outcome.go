@@ -78,8 +78,13 @@ func AsError(o Outcome) error {
 	case Unknown:
 		return o
 	}
-	return errors.New("telegram: no outcome")
+	return errNoOutcome
 }
+
+var errNoOutcome = errors.New("telegram: no outcome")
+
+// MessageRef names a message in the ledger: chat and message id.
+func MessageRef(chat int64, message int) string { return fmt.Sprintf("%d:%d", chat, message) }
 
 // RefusedAs reports whether an error or outcome is a refusal of this kind.
 func RefusedAs(err error, kind Kind) bool {

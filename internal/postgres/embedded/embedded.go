@@ -90,7 +90,7 @@ func Start(ctx context.Context, dir string, settings ...string) (_ *Server, err 
 	if err := s.launchPatiently(ctx, c, settings); err != nil {
 		return nil, err
 	}
-	s.URL = "host=" + c.socket + " port=5432 user=postgres dbname=postgres sslmode=disable"
+	s.URL = connString(c.socket)
 	return s, nil
 }
 
@@ -107,15 +107,26 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
+// socketDir is where the server of a directory listens: in it, but for paths
+// that are too long for a socket.
+func socketDir(dir string) string {
+	socket := filepath.Join(dir, "run")
+	if len(socket) > maxSocketPath {
+		socket = fmt.Sprintf("/tmp/postonce-%d-%08x", os.Getuid(), crc32.ChecksumIEEE([]byte(dir)))
+	}
+	return socket
+}
+
+func connString(socket string) string {
+	return "host=" + socket + " port=5432 user=postgres dbname=postgres sslmode=disable"
+}
+
 func openCluster(ctx context.Context, dir string) (*cluster, error) {
 	c := &cluster{
 		dir:     dir,
 		data:    filepath.Join(dir, "data"),
 		initDir: filepath.Join(dir, "init"),
-		socket:  filepath.Join(dir, "run"),
-	}
-	if len(c.socket) > maxSocketPath {
-		c.socket = fmt.Sprintf("/tmp/postonce-%d-%08x", os.Getuid(), crc32.ChecksumIEEE([]byte(dir)))
+		socket:  socketDir(dir),
 	}
 	var err error
 	if c.owner, err = runAs(dir, c.data); err != nil {

@@ -86,11 +86,11 @@ function drawBar() {
   const c = open();
   if (!c) return $('room-bar').replaceChildren();
   const sub = c.type === 'private' ? (me().blocked ? 'you blocked the bot' : 'bot · @' + c.username) : `${c.followers} subscribers · ` + standing(c);
-  $('room-bar').replaceChildren(
+  $('room-bar').replaceChildren(...[
     el('button.back', { type: 'button', aria: { label: 'Back to the chats' }, onclick: () => go(me().id, 0) }, '‹'),
     el('button.title', { type: 'button', onclick: () => info(c) }, avatar(c.title, c.id, c.type === 'private' ? 'bot' : ''), el('span', {}, el('strong', {}, c.title), el('small', {}, sub))),
     c.type === 'channel' && c.username && !c.no_preview ? el('a.icon', { href: '/s/' + c.username, target: '_blank', title: 'Public page' }, '↗') : null,
-  );
+  ].filter(Boolean));
 }
 
 function standing(c) {

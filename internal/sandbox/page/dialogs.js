@@ -10,7 +10,7 @@ export async function pickChat(req, state, me) {
     el('h2', {}, 'Choose a channel'),
     ...fit.map(c => el('button.option', { type: 'button', onclick: () => close(c) }, avatar(c.title, c.id), el('span', {}, el('strong', {}, c.title), el('small', {}, c.username ? '@' + c.username : 'private')))),
     fit.length ? null : el('p.muted', {}, 'You have no channel that fits.'),
-    el('button.wide', { type: 'button', onclick: () => close('new') }, '＋ New channel')));
+    el('button.wide', { type: 'button', onclick: () => close('new') }, '+ New channel')));
   if (!chosen) return;
   const c = chosen === 'new' ? await newChannel(me) : chosen;
   if (!c) return;

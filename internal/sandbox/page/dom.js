@@ -30,7 +30,7 @@ export function avatar(title, id, cls = '') {
 }
 
 export function clock(unix) {
-  return new Date(unix * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  return new Date(unix * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 }
 
 export function day(unix) {

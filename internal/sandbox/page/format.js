@@ -18,13 +18,15 @@ function fill(parent, text, from, to, list, acts) {
     const e = list.shift();
     if (e.offset < at) continue;
     const end = Math.min(e.offset + e.length, to);
-    if (e.offset > at) parent.append(text.slice(at, e.offset));
+    // A block stands on lines of its own: the breaks around it are not shown twice.
+    const block = e.type === 'pre' || e.type.endsWith('blockquote');
+    if (e.offset > at) parent.append(block ? text.slice(at, e.offset).replace(/\n$/, '') : text.slice(at, e.offset));
     const inner = [];
     while (list.length && list[0].offset < end) inner.push(list.shift());
     const node = element(e, text.slice(e.offset, end), acts);
     fill(node.inside ?? node, text, e.offset, end, inner, acts);
     parent.append(node);
-    at = end;
+    at = block && text[end] === '\n' ? end + 1 : end;
   }
   if (at < to) parent.append(text.slice(at, to));
 }

@@ -18,6 +18,7 @@ export function bubble(m, ctx) {
   if (m.forward_origin) box.append(forwarded(m.forward_origin, ctx));
   if (m.reply_to_message) box.append(el('div.reply', {}, m.reply_to_message.text ?? m.reply_to_message.caption ?? 'Message'));
   content(box, m, ctx);
+  if (box.lastChild?.classList?.contains('text')) box.lastChild.classList.add('flow');
   box.append(meta(m, channel));
   const li = el('li.message' + (mine ? '.out' : '') + (channel ? '.wide' : ''), { data: { id: m.message_id } });
   const stack = el('div.stack', {}, box);
@@ -50,7 +51,7 @@ function invoice(i) {
 
 function meta(m, channel) {
   return el('div.meta', {},
-    channel ? el('span', { title: 'Views' }, '👁 ' + (40 + m.message_id * 7 % 90)) : null,
+    channel ? el('span', {}, (40 + m.message_id * 7 % 90) + ' views') : null,
     m.edit_date ? el('span', {}, 'edited') : null,
     el('time', { dateTime: new Date(m.date * 1000).toISOString() }, clock(m.date)));
 }

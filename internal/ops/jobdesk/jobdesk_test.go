@@ -1,0 +1,194 @@
+package jobdesk_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/ops/jobdesk"
+	"github.com/postonce/postonce/internal/postgres/dbtest"
+	"github.com/postonce/postonce/internal/queue"
+)
+
+type note struct {
+	Name string `json:"name"`
+}
+
+// desk is one command line on a database with one doubtful post and two jobs
+// that failed for certain.
+type desk struct {
+	t     *testing.T
+	jobs  *jobdesk.Desk
+	out   bytes.Buffer
+	doubt int64
+	sure  []int64
+}
+
+const archivedSQL = `
+SELECT count(*)
+  FROM job_archive
+ WHERE status = 'open'`
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{t: t}
+	pool, registry := dbtest.New(t), queue.NewRegistry()
+	key := func(n note) string { return n.Name }
+	post := queue.Kind[note]{Name: "post", Policy: queue.Ledger, Key: key, Work: func(ctx context.Context, j *queue.Job[note]) error {
+		_, err := j.Perform(ctx, queue.Effect{
+			Key: "post:" + j.Args.Name, Request: []byte("x"), Timeout: time.Second,
+			Call: func(context.Context) queue.Outcome { return queue.Unknown{Err: errors.New("the answer was lost")} },
+		})
+		return err
+	}}
+	sure := queue.Kind[note]{Name: "sure", Key: key, Work: func(_ context.Context, j *queue.Job[note]) error {
+		if j.Generation > 0 {
+			return nil
+		}
+		return queue.Permanent(errors.New("no such thing"))
+	}}
+	queue.Register(registry, post)
+	queue.Register(registry, sure)
+	err := pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+		sub, err := post.EnqueueTx(t.Context(), tx, note{"a"}, queue.CausedBy(queue.Origin{PersonID: 5, UpdateID: 77}))
+		d.doubt = sub.JobID
+		for _, name := range []string{"b", "c"} {
+			if err == nil {
+				sub, err = sure.EnqueueTx(t.Context(), tx, note{name})
+				d.sure = append(d.sure, sub.JobID)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := queue.New(queue.Config{Pool: pool, Registry: registry, PollEvery: 20 * time.Millisecond})
+	if err := engine.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		var n int
+		if err := pool.QueryRow(t.Context(), archivedSQL).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		if n == 3 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond) // another connection's work has no signal
+	}
+	if err := engine.Stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	d.jobs = &jobdesk.Desk{Pool: pool, Registry: registry, Out: &d.out, Sleep: func(time.Duration) {}}
+	return d
+}
+
+// run is one command; numbers fill the %d of the line.
+func (d *desk) run(line string, numbers ...any) (string, error) {
+	d.out.Reset()
+	err := d.jobs.Run(d.t.Context(), strings.Fields(fmt.Sprintf(line, numbers...)))
+	return d.out.String(), err
+}
+
+func (d *desk) want(out string, err error, parts ...string) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Errorf("unexpected: %v", err)
+	}
+	for _, p := range parts {
+		if !strings.Contains(out, p) {
+			d.t.Errorf("no %q in:\n%s", p, out)
+		}
+	}
+}
+
+func TestListAndShowTellTheWholeStory(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	out, err := d.run("list")
+	d.want(out, err, "unconfirmed", "permanent", "no such thing")
+	out, err = d.run("list --state permanent --kind sure --json")
+	var rows []queue.Row
+	if err != nil || json.Unmarshal([]byte(out), &rows) != nil || len(rows) != 2 {
+		t.Errorf("json: %v, %s", err, out)
+	}
+	out, err = d.run("list --state replayed --json")
+	if err != nil || strings.TrimSpace(out) != "[]" {
+		t.Errorf("an empty list: %v, %s", err, out)
+	}
+	out, err = d.run("show %d", d.doubt)
+	d.want(out, err, "post:a", "unknown", "person 5, update 77", `{"name":"a"}`, "the answer was lost", "look outside")
+	out, err = d.run("show --json %d", d.doubt)
+	var trace queue.Trace
+	if err != nil || json.Unmarshal([]byte(out), &trace) != nil || len(trace.Effects) != 1 {
+		t.Errorf("json: %v, %s", err, out)
+	}
+}
+
+func TestADoubtIsNotRunAgainBlindly(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	if _, err := d.run("replay %d --by ann", d.doubt); err == nil || !strings.Contains(err.Error(), "--outside done or --outside not_done") {
+		t.Errorf("a blind replay: %v", err)
+	}
+	out, err := d.run("replay %d --outside not_done --by ann", d.doubt)
+	d.want(out, err, "replayed by ann as job ")
+	out, err = d.run("replay --by bob --outside not_done %d", d.doubt)
+	d.want(out, err, "replayed by ann", "decided before")
+	if _, err := d.run("confirm %d --by bob", d.doubt); err == nil || !strings.Contains(err.Error(), "already decided otherwise") {
+		t.Errorf("a confirmation after a replay: %v", err)
+	}
+}
+
+func TestConfirmAndDismissEndADoubtOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	out, err := d.run("confirm %d --by ann", d.doubt)
+	d.want(out, err, "reconciled by ann")
+	out, err = d.run("show %d", d.doubt)
+	d.want(out, err, "unconfirmed, reconciled", "settled by ann", "confirmed as done by ann")
+	out, err = d.run("dismiss %d --by ann", d.sure[0])
+	d.want(out, err, "closed by ann")
+}
+
+func TestReplayAllLeavesDoubtsAlone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	out, err := d.run("replay-all --by ann")
+	d.want(out, err, "2 replayed, 1 left because they are in doubt")
+	out, err = d.run("replay-all --by ann --json")
+	d.want(out, err, `"replayed": 0`, `"in_doubt": 1`)
+}
+
+func TestAWrongCommandLineIsNamed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for line, want := range map[string]string{
+		"":                                 "usage:",
+		"burn 3":                           `no such thing as "burn"`,
+		"show":                             "needs one job number",
+		"show seven":                       `"seven" is no job number`,
+		"list 7":                           `takes no "7"`,
+		"confirm 7":                        "needs --by NAME",
+		"replay 7 --by ann --outside late": "want done or not_done",
+		"list --limit many":                "limit",
+		"replay-all --by ann --rate 0":     "--rate is 0",
+	} {
+		_, err := d.run("%s", line)
+		var usage *jobdesk.UsageError
+		if !errors.As(err, &usage) || !strings.Contains(usage.Text, want) {
+			t.Errorf("%q: %v, want %q", line, err, want)
+		}
+	}
+	if _, err := d.run("dismiss 999999 --by ann"); err == nil || !strings.Contains(err.Error(), "not in the archive") {
+		t.Errorf("a job that never was: %v", err)
+	}
+}
