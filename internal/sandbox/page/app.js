@@ -138,7 +138,7 @@ function render(list) {
     }
     const from = m.from?.id ?? m.chat.id;
     known.node.classList.toggle('joined', from === lastFrom);
-    lastFrom = known.node.classList.contains('service') ? null : from;
+    lastFrom = known.node.classList.contains('service') || m.reply_markup?.inline_keyboard ? null : from;
     keep.add(m.message_id);
     nodes.push(known.node);
     before = m;
