@@ -43,9 +43,15 @@ func Demo(ctx context.Context, cfg config.Config, opt DemoOptions, process Proce
 		return explainListen("--addr", err)
 	}
 	base := "http://" + public.Addr()
+	newsroom, err := samples.New(samples.Config{Base: base + "/samples"})
+	if err != nil {
+		public.Close()
+		return err
+	}
 	stand, err := sandbox.New(sandbox.Config{
 		StateFile: filepath.Join(cfg.DataDir, "telegram.json"),
 		WebApp:    base + "/app/",
+		Preview:   newsroom.Preview,
 		Logger:    process.Log,
 	})
 	if err != nil {
@@ -57,11 +63,6 @@ func Demo(ctx context.Context, cfg config.Config, opt DemoOptions, process Proce
 			process.Log.Warn().Err(err).Msg("the demo's chats were not saved")
 		}
 	}()
-	newsroom, err := samples.New(samples.Config{Base: base + "/samples"})
-	if err != nil {
-		public.Close()
-		return err
-	}
 	cfg.APIURL, cfg.PreviewURL, cfg.PublicURL, cfg.BotToken = base, base+"/s", base, string(stand.Token())
 
 	mux := http.NewServeMux()
