@@ -1,0 +1,238 @@
+package scoring
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/article/words"
+	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
+	"github.com/postonce/postonce/internal/queue"
+	"github.com/postonce/postonce/internal/scoring/bayes"
+	"github.com/postonce/postonce/internal/scoring/keywords"
+)
+
+// subject is a story as a channel sees it: the item of the story that comes
+// from the source to which the channel gives most weight.
+type subject struct {
+	item      editorial.Item
+	weight    int // percent
+	must      []string
+	never     []string
+	pattern   string
+	lookFor   string
+	avoid     string
+	language  string
+	threshold int
+}
+
+const subjectReadSQL = `
+SELECT i.id,
+       i.source_id,
+       i.title,
+       i.text,
+       i.language,
+       i.published_at,
+       i.first_seen_at,
+       s.weight,
+       s.must_words,
+       s.never_words,
+       s.pattern,
+       c.look_for,
+       c.avoid,
+       c.language,
+       c.threshold
+  FROM story_items si
+  JOIN items i ON i.id = si.item_id
+  JOIN subscriptions s ON s.source_id = i.source_id AND s.channel_id = $1
+  JOIN channels c ON c.id = s.channel_id
+ WHERE si.story_id = $2
+   AND s.paused_at IS NULL
+   AND s.rests_at IS NULL
+ ORDER BY s.weight DESC, i.id
+ LIMIT 1`
+
+func readSubject(ctx context.Context, q postgres.Querier, channelID, storyID int64) (subject, error) {
+	var sub subject
+	var published *time.Time
+	err := q.QueryRow(ctx, subjectReadSQL, channelID, storyID).Scan(
+		&sub.item.ID, &sub.item.SourceID, &sub.item.Title, &sub.item.Text, &sub.item.Language, &published, &sub.item.FirstSeenAt,
+		&sub.weight, &sub.must, &sub.never, &sub.pattern, &sub.lookFor, &sub.avoid, &sub.language, &sub.threshold)
+	if published != nil {
+		sub.item.PublishedAt = *published
+	}
+	return sub, err
+}
+
+// workScore scores one story for one channel and proposes it if it is worth it.
+func (s *Service) workScore(ctx context.Context, job *queue.Job[scoreArgs]) error {
+	a := job.Args
+	sub, err := readSubject(ctx, s.cfg.Pool, a.ChannelID, a.StoryID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // the channel does not follow the source any more
+	}
+	if err != nil {
+		return fmt.Errorf("read story %d for channel %d: %w", a.StoryID, a.ChannelID, err)
+	}
+	terms := words.Set(sub.item.Title + "\n" + head(sub.item.Text, featureBytes))
+	counts, totals, err := readCounts(ctx, s.cfg.Pool, a.ChannelID, terms)
+	if err != nil {
+		return err
+	}
+	v := judge(sub, terms, counts, totals, s.cfg.Now(), a.Baseline, explores(a.ChannelID, a.StoryID))
+	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		fresh, err := keep(ctx, tx, a, sub, terms, v)
+		if err != nil || !fresh || !v.proposed() {
+			return err
+		}
+		return s.cfg.OnProposal(ctx, tx, Proposal{
+			ChannelID: a.ChannelID, StoryID: a.StoryID, Score: v.score, Explore: v.verdict == verdictExplore,
+		})
+	})
+}
+
+// The verdicts, as the column spells them.
+const (
+	verdictProposed = "proposed"
+	verdictExplore  = "explore"
+	verdictBelow    = "below"
+	verdictRuledOut = "ruled_out"
+	verdictBaseline = "baseline"
+	verdictRescued  = "rescued"
+)
+
+// verdict is the outcome of the rule for one pair.
+type verdict struct {
+	score   int
+	verdict string
+	reasons []editorial.Reason
+}
+
+func (v verdict) proposed() bool {
+	return v.verdict == verdictProposed || v.verdict == verdictExplore || v.verdict == verdictBaseline
+}
+
+const (
+	// featureBytes bounds what of a text is learned from: the lead says what it is about.
+	featureBytes = 2000
+	// tooOld rules out what is no news; a baseline proposes the freshest whatever its age.
+	tooOld = 7 * 24 * time.Hour
+	// neutral is the score without topics and decisions, before freshness and source.
+	neutral = 55
+	// freshBonus is what an item of this hour gains; it halves every halfLife.
+	freshBonus = 12
+	halfLife   = 12 * time.Hour
+	// exploreShare is one in so many of what falls below the threshold.
+	exploreShare = 20
+	// shownWords bounds the words that a reason names.
+	shownWords = 4
+)
+
+// judge is the whole rule; it is pure.
+func judge(sub subject, terms []string, counts []bayes.Count, totals bayes.Totals, now time.Time, baseline, explore bool) verdict {
+	if r, ruled := ruledOut(sub, now, baseline); ruled {
+		return verdict{verdict: verdictRuledOut, reasons: []editorial.Reason{r}}
+	}
+	p, reasons := relevance(sub, terms, counts, totals)
+	score := p * 100
+	age := max(0, now.Sub(sub.item.When()))
+	fresh := freshBonus * (math.Exp2(-age.Hours()/halfLife.Hours()) - 0.5)
+	score += fresh
+	reasons = append(reasons, freshness(age, int(math.Round(fresh))))
+	if sub.weight != 100 {
+		gain := score * (float64(sub.weight)/100 - 1)
+		score += gain
+		reasons = append(reasons, editorial.Reason{Code: "source", Points: int(math.Round(gain))})
+	}
+	v := verdict{score: min(100, max(0, int(math.Round(score)))), reasons: reasons}
+	switch {
+	case v.score >= sub.threshold:
+		v.verdict = verdictProposed
+	case baseline:
+		v.verdict = verdictBaseline
+	case explore:
+		v.verdict = verdictExplore
+		v.reasons = append(v.reasons, editorial.Reason{Code: "explore"})
+	default:
+		v.verdict = verdictBelow
+	}
+	return v
+}
+
+func freshness(age time.Duration, points int) editorial.Reason {
+	code := "fresh"
+	if points < 0 {
+		code = "old"
+	}
+	return editorial.Reason{Code: code, Points: points}
+}
+
+// relevance blends the owner's topics with what decisions taught:
+// P = w·NB + (1−w)·keywords, w = n/(n+50).
+func relevance(sub subject, terms []string, counts []bayes.Count, totals bayes.Totals) (float64, []editorial.Reason) {
+	topics := keywords.New(entries(sub.lookFor), entries(sub.avoid))
+	w := bayes.Trust(totals)
+	if topics.Empty() && w == 0 {
+		return neutral / 100., []editorial.Reason{{Code: "no_topics"}}
+	}
+	byTopics, hits := topics.Score(keywords.NewDoc(sub.item.Title, sub.item.Text))
+	if topics.Empty() {
+		byTopics = neutral / 100.
+	}
+	reasons := hitReasons(hits, 1-w)
+	p := (1 - w) * byTopics
+	if w > 0 {
+		var learned []bayes.Evidence
+		p += w * bayes.Probability(totals, counts, func(e bayes.Evidence) { learned = append(learned, e) })
+		reasons = append(reasons, learnedReasons(learned, terms, w)...)
+	}
+	return p, reasons
+}
+
+const scoreInsertSQL = `
+INSERT INTO scores (channel_id, story_id, version, score, verdict, reasons, features, source_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    ON CONFLICT (channel_id, story_id, version) DO NOTHING
+RETURNING true`
+
+// keep records the score; false when another execution had.
+func keep(ctx context.Context, tx pgx.Tx, a scoreArgs, sub subject, terms []string, v verdict) (bool, error) {
+	reasons, err := json.Marshal(v.reasons)
+	if err != nil {
+		return false, err
+	}
+	var fresh bool
+	err = tx.QueryRow(ctx, scoreInsertSQL, a.ChannelID, a.StoryID, Version, v.score, v.verdict, reasons, terms, sub.item.SourceID).Scan(&fresh)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("keep score: %w", err)
+	}
+	return fresh, nil
+}
+
+// explores picks one in exploreShare of all pairs, always the same ones.
+func explores(channelID, storyID int64) bool {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d:%d", channelID, storyID)
+	return h.Sum64()%exploreShare == 0
+}
+
+// head cuts a text at a rune's boundary.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,92 @@
+// Package stories finds which items tell the same news and hands each story to
+// the channels that follow one of its sources. Only an identical link or text
+// drops an item; mere likeness groups.
+//
+// Its tables: stories, story_items, story_keys. Nobody else writes them.
+//
+// It must never lose an item: what it cannot place opens a story of its own.
+package stories
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/rs/zerolog"
+
+	"github.com/postonce/postonce/internal/queue"
+)
+
+// Offer is a story that a channel may want.
+type Offer struct {
+	ChannelID int64
+	StoryID   int64
+	// Baseline marks the first proposals of a source that was just followed: the
+	// threshold does not count for them.
+	Baseline bool
+}
+
+// Config is what a Service needs. The functions belong to other features and
+// run in the transaction that completes a job here.
+type Config struct {
+	Pool   *pgxpool.Pool
+	Logger zerolog.Logger
+	// OnStory hands a story to a channel; handing it over twice must be harmless.
+	OnStory func(ctx context.Context, tx pgx.Tx, o Offer) error
+	// BaselineDone records that a subscription got its first proposals; false
+	// when it had.
+	BaselineDone func(ctx context.Context, tx pgx.Tx, channelID, sourceID int64) (bool, error)
+	// OnItem is told of each item placed, with how: new (opens a story) or story.
+	OnItem func(result string)
+}
+
+// Service is the one writer of this package's tables; safe for concurrent use.
+type Service struct {
+	cfg      Config
+	match    queue.Kind[matchArgs]
+	baseline queue.Kind[baselineArgs]
+}
+
+type matchArgs struct {
+	ItemID int64 `json:"item_id"`
+}
+
+type baselineArgs struct {
+	ChannelID int64 `json:"channel_id"`
+	SourceID  int64 `json:"source_id"`
+}
+
+// New returns a Service. Register adds its kinds to a registry.
+func New(cfg Config) *Service {
+	s := &Service{cfg: cfg}
+	s.match = queue.Kind[matchArgs]{
+		Name: "match",
+		Key:  func(a matchArgs) string { return strconv.FormatInt(a.ItemID, 10) },
+		Work: s.workMatch,
+	}
+	s.baseline = queue.Kind[baselineArgs]{
+		Name: "baseline",
+		Key: func(a baselineArgs) string {
+			return strconv.FormatInt(a.ChannelID, 10) + ":" + strconv.FormatInt(a.SourceID, 10)
+		},
+		Work: s.workBaseline,
+	}
+	return s
+}
+
+// Register adds the jobs of this package.
+func (s *Service) Register(r *queue.Registry) {
+	queue.Register(r, s.match)
+	queue.Register(r, s.baseline)
+}
+
+// Items hands new items over, in the transaction that inserted them.
+func (s *Service) Items(ctx context.Context, tx pgx.Tx, itemIDs []int64) error {
+	args := make([]matchArgs, len(itemIDs))
+	for i, id := range itemIDs {
+		args[i] = matchArgs{ItemID: id}
+	}
+	_, err := s.match.EnqueueManyTx(ctx, tx, args)
+	return err
+}
