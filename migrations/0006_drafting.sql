@@ -22,6 +22,8 @@ CREATE TABLE drafts (
     failure         text        NOT NULL DEFAULT '',     -- why it was certainly not posted: code for the catalogue
     approved_hash   bytea,                               -- SHA-256 of the rendered text that was approved
     autopilot_at    timestamptz,                         -- schedules itself then unless somebody objects
+    announced_at    timestamptz,                         -- people were told of it, once
+    material        jsonb,                               -- what a draft of kind own was written from
     created_by      bigint,                              -- for kind own
     created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -63,9 +65,20 @@ CREATE TABLE model_calls (
     reserved        integer     NOT NULL,                -- tokens reserved against the budgets, worst case
     tokens_in       integer     NOT NULL DEFAULT 0,
     tokens_out      integer     NOT NULL DEFAULT 0,
+    tries           smallint    NOT NULL DEFAULT 1,      -- certain refusals may be tried again
     state           text        NOT NULL DEFAULT 'reserved' CHECK (state IN ('reserved', 'answered', 'refused', 'unknown')),
     answer          text,                                -- raw, before it is parsed; removed by retention
+    fault           text        NOT NULL DEFAULT '',     -- what is known of a call without an answer
     made_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (draft_id, revision, turn)
 );
 CREATE INDEX model_calls_day ON model_calls (made_at);
+
+-- Tokens per UTC day: what was reserved and not given back. Channel 0 is all channels together.
+CREATE TABLE model_spend (
+    day             date        NOT NULL,
+    channel_id      bigint      NOT NULL,
+    tokens          bigint      NOT NULL DEFAULT 0,
+    told_at         timestamptz,                         -- the one notice that the budget is spent
+    PRIMARY KEY (day, channel_id)
+);

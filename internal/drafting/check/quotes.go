@@ -148,3 +148,9 @@ func badEvidence(claims []Claim, source string) []string {
 	}
 	return out
 }
+
+// NeedsEvidence tells a text with numbers or quotations, whose claims must be
+// shown to stand in the source.
+func NeedsEvidence(t Text) bool {
+	return len(numbers(t.all(), false)) > 0 || len(quotations(t.all())) > 0
+}

@@ -13,7 +13,7 @@ import (
 // marks, section tags in brackets and shouting.
 func Headline(title, source string) string {
 	t := render.Line(title)
-	t = withoutAddresses(t)
+	t = render.Defuse(t)
 	for {
 		cut := withoutSuffix(t, source)
 		if cut == t {
@@ -60,27 +60,10 @@ func agency(s string) bool {
 	return false
 }
 
-// withoutAddresses cuts every web address out, with the brackets around it.
-func withoutAddresses(s string) string {
-	if !strings.Contains(s, "://") && !strings.Contains(s, "www.") && !strings.Contains(s, "t.me/") {
-		return s
-	}
-	fields := strings.Fields(s)
-	for i, f := range fields {
-		for _, mark := range []string{"://", "www.", "t.me/"} {
-			if at := strings.Index(f, mark); at >= 0 {
-				f = strings.TrimRightFunc(f[:at], func(r rune) bool { return r < utf8.RuneSelf })
-			}
-		}
-		fields[i] = f
-	}
-	return strings.Join(strings.Fields(strings.Join(fields, " ")), " ")
-}
-
 // tidy takes from a sentence what no post should carry: addresses, hashtags at
 // the end, bullets, footnote marks, and the dateline of the first one.
 func tidy(s string, first bool) string {
-	s = withoutAddresses(s)
+	s = render.Defuse(s)
 	s = strings.TrimLeftFunc(s, func(r rune) bool {
 		return strings.ContainsRune("•▪■●◾▶►➡→*·|–—-:,;", r) || unicode.IsSpace(r) || unicode.Is(unicode.So, r) || r == 0xFE0F || r == 0x200D
 	})
@@ -175,8 +158,8 @@ func afterAt(s string) string {
 func anywhere() []string {
 	return []string{
 		"appeared first on", "all rights reserved", "sign up for our", "subscribe to our", "subscribe now", "newsletter", "click here", "cookie", "terms of service", "privacy policy",
-		"follow us on", "read more", "read the full", "continue reading", "full story", "share this", "this article was originally", "enable javascript", "affiliate commission", "view comments", "join our telegram",
-		"читать далее", "читать полностью", "читайте также", "подписывайтесь", "подпишитесь", "подписаться", "наш канал", "нашем канале", "нашем telegram", "в нашем телеграм", "все права защищены", "перепечатка",
+		"follow us on", "previous instructions", "system prompt", "system message", "as an ai", "read more", "read the full", "continue reading", "full story", "share this", "this article was originally", "enable javascript", "affiliate commission", "view comments", "join our telegram",
+		"предыдущие инструкции", "системное сообщение", "читать далее", "читать полностью", "читайте также", "подписывайтесь", "подпишитесь", "подписаться", "наш канал", "нашем канале", "нашем telegram", "в нашем телеграм", "все права защищены", "перепечатка",
 		"нашли опечатку", "нашли ошибку", "ctrl+enter", "поделиться в", "политика конфиденциальности", "файлы cookie", "узнать подробнее", "подробнее на сайте", "переходите по ссылке", "по ссылке ниже", "erid",
 	}
 }

@@ -94,3 +94,8 @@ func squeeze(s string) string {
 
 // Line is Clean for a text that must stand on one line.
 func Line(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }
+
+// SameText tells that two texts differ in blank space at most.
+func SameText(a, b string) bool {
+	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
+}

@@ -76,7 +76,7 @@ func layOnce(p Post, t Template, body []string) []Node {
 	if tags := layTags(p.Tags); tags != "" {
 		blocks = append(blocks, []Node{T(tags)})
 	}
-	if foot := footer(t.Footer); foot != nil {
+	if foot := Footer(t.Footer); foot != nil {
 		blocks = append(blocks, foot)
 	}
 	var out []Node
@@ -116,8 +116,8 @@ func layTags(tags []string) string {
 	return strings.Join(out, " ")
 }
 
-// footer is the owner's text: HTML where it parses, else plain.
-func footer(text string) []Node {
+// Footer is the owner's text: HTML where it parses, else plain.
+func Footer(text string) []Node {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return nil

@@ -1,0 +1,120 @@
+// Package drafting writes proposed posts: out of an item's own sentences, or by a
+// language model whose text is held against the item, and lays them out by the
+// channel's template. It keeps every revision and every call to a model, and
+// Transition is the only way by which a draft changes its state.
+//
+// Its tables: drafts, draft_revisions, model_calls, model_spend. Nobody else
+// writes them.
+//
+// It must never let text, links or markup of a model or of an item reach a post
+// other than through check and render; never ask a model twice for one (draft,
+// revision, turn); never change a draft that somebody decided meanwhile.
+package drafting
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"github.com/postonce/postonce/internal/llm"
+	"github.com/postonce/postonce/internal/queue"
+)
+
+// Article is what a link that a person sent turned out to be.
+type Article struct {
+	URL      string // where it was found in the end
+	Title    string
+	Text     string // plain
+	Image    string
+	Site     string
+	Language string
+}
+
+// Config is what a Service needs. Functions that take a transaction belong to
+// other features and must not call the outside world.
+type Config struct {
+	Pool    *pgxpool.Pool
+	Now     func() time.Time
+	Logger  zerolog.Logger
+	Metrics prometheus.Registerer // nil: nowhere
+
+	// Model is the language model; nil: the composer without one writes everything.
+	Model *llm.Client
+	// ModelTimeout is how long one answer is waited for; 0: 60 s.
+	ModelTimeout time.Duration
+	// BudgetDay and BudgetChannelDay are tokens per UTC day; 0 is unlimited.
+	BudgetDay        int64
+	BudgetChannelDay int64
+	// Secret seeds the markers around an item in a prompt.
+	Secret []byte
+
+	// Article reads a link that a person sent; nil: such drafts are refused.
+	Article func(ctx context.Context, url string) (Article, error)
+
+	// OnDraft is told once of each new draft, and of each rewritten text, when there
+	// is something to show.
+	OnDraft func(ctx context.Context, tx pgx.Tx, draftID int64, revision int) error
+	// OnUnreadable is told of a link by a person that could not be read, with a code.
+	OnUnreadable func(ctx context.Context, tx pgx.Tx, channelID, personID int64, url, code string) error
+	// OnBudget is told once a day and channel that the budget is spent.
+	OnBudget func(ctx context.Context, tx pgx.Tx, channelID int64) error
+}
+
+// Service is safe for concurrent use.
+type Service struct {
+	cfg     Config
+	metrics metrics
+
+	draft   queue.Kind[DraftArgs]
+	compose queue.Kind[ComposeArgs]
+	watch   queue.Kind[ComposeArgs]
+	own     queue.Kind[OwnArgs]
+}
+
+// New returns a Service.
+func New(cfg Config) *Service {
+	if cfg.ModelTimeout <= 0 {
+		cfg.ModelTimeout = time.Minute
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	s := &Service{cfg: cfg, metrics: newMetrics(cfg.Metrics)}
+	s.draft = queue.Kind[DraftArgs]{Name: "draft", Key: DraftArgs.key, Work: s.workDraft}
+	s.compose = queue.Kind[ComposeArgs]{Name: "compose", Policy: queue.Ledger, Key: ComposeArgs.key, Work: s.workCompose}
+	s.watch = queue.Kind[ComposeArgs]{Name: "compose_watch", Key: ComposeArgs.key, Work: s.workWatch}
+	s.own = queue.Kind[OwnArgs]{Name: "own", Key: OwnArgs.key, Work: s.workOwn}
+	return s
+}
+
+// Register makes the service's kinds of jobs known to an engine.
+func (s *Service) Register(r *queue.Registry) {
+	queue.Register(r, s.draft)
+	queue.Register(r, s.compose)
+	queue.Register(r, s.watch)
+	queue.Register(r, s.own)
+}
+
+type metrics struct {
+	tokens *prometheus.CounterVec
+	drafts *prometheus.CounterVec
+}
+
+func newMetrics(reg prometheus.Registerer) metrics {
+	m := metrics{
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "postonce_model_tokens_total", Help: "Tokens that language models counted, by direction.",
+		}, []string{"direction"}),
+		drafts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "postonce_drafts_total", Help: "Texts that were written, by composer and by why no model wrote them.",
+		}, []string{"composer", "fallback"}),
+	}
+	if reg != nil {
+		reg.MustRegister(m.tokens, m.drafts)
+	}
+	return m
+}

@@ -1,0 +1,194 @@
+package drafting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/queue"
+)
+
+// DraftArgs asks for the draft of a story in a channel.
+type DraftArgs struct {
+	ChannelID int64 `json:"channel_id"`
+	StoryID   int64 `json:"story_id"`
+	Score     int   `json:"score"`
+	Explore   bool  `json:"explore,omitempty"`
+	// FollowUp counts follow-ups of a story that grew; 0 is the post itself.
+	FollowUp int `json:"follow_up,omitempty"`
+}
+
+func (a DraftArgs) key() string {
+	if a.FollowUp > 0 {
+		return fmt.Sprintf("%d:%d:follow_up:%d", a.ChannelID, a.StoryID, a.FollowUp)
+	}
+	return fmt.Sprintf("%d:%d", a.ChannelID, a.StoryID)
+}
+
+func (a DraftArgs) kind() editorial.DraftKind {
+	if a.FollowUp > 0 {
+		return editorial.KindFollowUp
+	}
+	return editorial.KindPost
+}
+
+// DraftTx asks for a draft in the caller's transaction. A story has one per
+// channel, however often it is asked for.
+func (s *Service) DraftTx(ctx context.Context, tx pgx.Tx, a DraftArgs) (queue.Submission, error) {
+	return s.draft.EnqueueTx(ctx, tx, a)
+}
+
+// workDraft writes the first text without a model, so that a draft never stands
+// without one, and hands over to the model where there is one. People are told when
+// the model is through.
+func (s *Service) workDraft(ctx context.Context, job *queue.Job[DraftArgs]) error {
+	a := job.Args
+	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		m, err := readMaterial(ctx, tx, a.ChannelID, a.StoryID, a.FollowUp > 0)
+		if errors.Is(err, errGone) {
+			return nil // unlinked, unfollowed or purged meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		w, ok := m.offline()
+		if !ok {
+			return nil
+		}
+		_, err = s.create(ctx, tx, newDraft{
+			channelID: a.ChannelID, storyID: a.StoryID, kind: a.kind(), subject: fmt.Sprintf("story:%d", a.StoryID),
+			ordinal: a.FollowUp, score: a.Score, explore: a.Explore, model: true,
+		}, w)
+		return err
+	})
+}
+
+// newDraft is a draft before it has a number.
+type newDraft struct {
+	channelID, storyID int64
+	kind               editorial.DraftKind
+	subject            string
+	ordinal, score     int
+	explore            bool
+	by                 int64
+	material           []byte // of kind own
+	model              bool   // the model may write it anew
+}
+
+const draftInsertSQL = `
+INSERT INTO drafts (channel_id, story_id, kind, subject, ordinal, score, explore, created_by, material)
+VALUES ($1, nullif($2::bigint, 0), $3, $4, $5, $6, $7, nullif($8::bigint, 0), $9)
+    ON CONFLICT (channel_id, kind, subject, ordinal) DO NOTHING
+RETURNING id`
+
+// create inserts a draft with its first revision. 0: it exists already.
+func (s *Service) create(ctx context.Context, tx pgx.Tx, n newDraft, w written) (int64, error) {
+	var id int64
+	err := tx.QueryRow(ctx, draftInsertSQL, n.channelID, n.storyID, n.kind, n.subject, n.ordinal, n.score, n.explore, n.by, n.material).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("draft of %s in channel %d: %w", n.subject, n.channelID, err)
+	}
+	if _, err := insertRevision(ctx, tx, id, 1, w); err != nil {
+		return 0, err
+	}
+	s.metrics.drafts.WithLabelValues(w.composer, "").Inc()
+	if !n.model || s.cfg.Model == nil {
+		return id, s.announce(ctx, tx, id, 1)
+	}
+	return id, s.askModel(ctx, tx, ComposeArgs{DraftID: id, Revision: 2})
+}
+
+// watchAfter is when somebody looks whether a model's text ever came.
+const watchAfter = 5 * time.Minute
+
+func (s *Service) askModel(ctx context.Context, tx pgx.Tx, a ComposeArgs) error {
+	if _, err := s.compose.EnqueueTx(ctx, tx, a); err != nil {
+		return err
+	}
+	_, err := s.watch.EnqueueTx(ctx, tx, a, queue.After(watchAfter))
+	return err
+}
+
+const draftAnnounceSQL = `
+UPDATE drafts
+   SET announced_at = clock_timestamp()
+ WHERE id = $1
+   AND announced_at IS NULL`
+
+// announce tells people of a new draft, once.
+func (s *Service) announce(ctx context.Context, tx pgx.Tx, draftID int64, revision int) error {
+	tag, err := tx.Exec(ctx, draftAnnounceSQL, draftID)
+	if err != nil {
+		return fmt.Errorf("announce draft %d: %w", draftID, err)
+	}
+	if tag.RowsAffected() == 0 || s.cfg.OnDraft == nil {
+		return nil
+	}
+	return s.cfg.OnDraft(ctx, tx, draftID, revision)
+}
+
+const draftMaterialSQL = `
+SELECT d.channel_id,
+       coalesce(d.story_id, 0),
+       d.kind,
+       d.state,
+       d.revision,
+       d.material
+  FROM drafts d
+ WHERE d.id = $1`
+
+// standing is what a writer must know of a draft that exists.
+type standing struct {
+	state    editorial.DraftState
+	revision int
+	m        material
+}
+
+// read returns a draft's state and what it is written from; errGone.
+func (s *Service) read(ctx context.Context, draftID int64) (standing, error) {
+	var (
+		st             standing
+		channel, story int64
+		kind           editorial.DraftKind
+		raw            []byte
+	)
+	err := s.cfg.Pool.QueryRow(ctx, draftMaterialSQL, draftID).Scan(&channel, &story, &kind, &st.state, &st.revision, &raw)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return st, errGone
+	}
+	if err != nil {
+		return st, fmt.Errorf("read draft %d: %w", draftID, err)
+	}
+	if story != 0 {
+		st.m, err = readMaterial(ctx, s.cfg.Pool, channel, story, kind == editorial.KindFollowUp)
+		return st, err
+	}
+	if st.m, err = readChannel(ctx, s.cfg.Pool, channel); err != nil {
+		return st, err
+	}
+	if len(raw) == 0 {
+		return st, errGone
+	}
+	var own ownMaterial
+	if err := json.Unmarshal(raw, &own); err != nil {
+		return st, fmt.Errorf("material of draft %d: %w", draftID, err)
+	}
+	own.into(&st.m)
+	return st, nil
+}
+
+// ignoreGone makes nothing of errGone: there is nothing left to do.
+func ignoreGone(err error) error {
+	if errors.Is(err, errGone) {
+		return nil
+	}
+	return err
+}

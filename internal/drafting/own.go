@@ -1,0 +1,190 @@
+package drafting
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/drafting/render"
+	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/queue"
+)
+
+// OwnArgs asks for a draft from what a person sent: a link, or a text. Exactly one
+// of URL, Text and HTML is set; HTML is taken as the post itself.
+type OwnArgs struct {
+	ChannelID int64  `json:"channel_id"`
+	By        int64  `json:"by"`
+	URL       string `json:"url,omitempty"`
+	Text      string `json:"text,omitempty"`
+	HTML      string `json:"html,omitempty"`
+	// Sent tells one sending from another of the same text: the update's number.
+	Sent int64 `json:"sent,omitempty"`
+}
+
+func (a OwnArgs) subject() string {
+	h := sha256.Sum256([]byte(a.URL + "\x00" + a.Text + "\x00" + a.HTML))
+	id := hex.EncodeToString(h[:12])
+	if a.Sent != 0 {
+		id += fmt.Sprintf(":%d", a.Sent)
+	}
+	return "own:" + id
+}
+
+func (a OwnArgs) key() string { return fmt.Sprintf("%d:%s", a.ChannelID, a.subject()) }
+
+// OwnTx asks for a draft of kind own in the caller's transaction.
+func (s *Service) OwnTx(ctx context.Context, tx pgx.Tx, a OwnArgs) (queue.Submission, error) {
+	return s.own.EnqueueTx(ctx, tx, a)
+}
+
+// ownMaterial is what a draft of kind own was written from, as it is stored.
+type ownMaterial struct {
+	URL    string `json:"url,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Text   string `json:"text,omitempty"`
+	Image  string `json:"image,omitempty"`
+	Source string `json:"source,omitempty"`
+}
+
+func (o ownMaterial) into(m *material) {
+	m.item = editorial.Item{URL: o.URL, Title: o.Title, Text: o.Text, Image: o.Image}
+	m.source = o.Source
+}
+
+// maxOwnText bounds what is stored of a text or page, in bytes.
+const maxOwnText = 60000
+
+func (s *Service) workOwn(ctx context.Context, job *queue.Job[OwnArgs]) error {
+	a := job.Args
+	if a.HTML != "" {
+		return s.ownPost(ctx, job)
+	}
+	own := ownMaterial{Text: a.Text}
+	if a.URL != "" {
+		if s.cfg.Article == nil {
+			return s.unreadable(ctx, job, "unsupported")
+		}
+		art, err := s.cfg.Article(ctx, a.URL)
+		if err != nil {
+			if job.Failures < 1 {
+				return queue.Transient(fmt.Errorf("read the link: %w", err))
+			}
+			return s.unreadable(ctx, job, "unreadable")
+		}
+		own = ownMaterial{URL: art.URL, Title: art.Title, Text: art.Text, Image: art.Image, Source: art.Site}
+		if !render.Address(own.URL) {
+			own.URL = a.URL
+		}
+	}
+	own.Text = strings.ReplaceAll(strings.ToValidUTF8(own.Text[:min(len(own.Text), maxOwnText)], ""), "\x00", "")
+	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		m, err := readChannel(ctx, tx, a.ChannelID)
+		if err != nil {
+			return ignoreGone(err)
+		}
+		own.into(&m)
+		w, ok := m.offline()
+		if !ok {
+			return s.tellUnreadable(ctx, tx, a, "empty")
+		}
+		raw, err := json.Marshal(own)
+		if err != nil {
+			return err
+		}
+		_, err = s.create(ctx, tx, newDraft{
+			channelID: a.ChannelID, kind: editorial.KindOwn, subject: a.subject(), by: a.By, material: raw, model: true,
+		}, w)
+		return err
+	})
+}
+
+// ownPost takes a finished post: nothing is composed.
+func (s *Service) ownPost(ctx context.Context, job *queue.Job[OwnArgs]) error {
+	a := job.Args
+	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		html, err := Normalise(a.HTML, render.TextLimit)
+		if err != nil {
+			return s.tellUnreadable(ctx, tx, a, "markup")
+		}
+		_, err = s.create(ctx, tx, newDraft{
+			channelID: a.ChannelID, kind: editorial.KindOwn, subject: a.subject(), by: a.By,
+		}, written{html: html, composer: "person", author: a.By})
+		return err
+	})
+}
+
+func (s *Service) unreadable(ctx context.Context, job *queue.Job[OwnArgs], code string) error {
+	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error { return s.tellUnreadable(ctx, tx, job.Args, code) })
+}
+
+func (s *Service) tellUnreadable(ctx context.Context, tx pgx.Tx, a OwnArgs, code string) error {
+	if s.cfg.OnUnreadable == nil {
+		return nil
+	}
+	return s.cfg.OnUnreadable(ctx, tx, a.ChannelID, a.By, a.URL, code)
+}
+
+const digestStoriesSQL = `
+SELECT st.title,
+       i.url
+  FROM scores sc
+  JOIN stories st ON st.id = sc.story_id
+  JOIN items i ON i.id = st.lead_item_id
+ WHERE sc.channel_id = $1
+   AND sc.scored_at >= $2
+   AND sc.verdict IN ('proposed', 'rescued')
+   AND NOT EXISTS (SELECT FROM drafts d WHERE d.channel_id = $1 AND d.story_id = st.id AND d.state = 'skipped')
+ ORDER BY sc.score DESC,
+          st.items DESC,
+          st.id
+ LIMIT $3`
+
+// digestLength is how many stories a digest lists, digestLeast how few are not worth one.
+const (
+	digestLength = 8
+	digestLeast  = 3
+)
+
+// DigestTx writes the digest of what was proposed to a channel since a time, under
+// its date. False: it exists, or there is too little to tell.
+func (s *Service) DigestTx(ctx context.Context, tx pgx.Tx, channelID int64, date, since time.Time) (bool, error) {
+	m, err := readChannel(ctx, tx, channelID)
+	if err != nil {
+		return false, ignoreGone(err)
+	}
+	rows, err := tx.Query(ctx, digestStoriesSQL, channelID, since, digestLength)
+	if err != nil {
+		return false, fmt.Errorf("digest of channel %d: %w", channelID, err)
+	}
+	stories, err := pgx.CollectRows(rows, pgx.RowToStructByPos[render.Also])
+	if err != nil || len(stories) < digestLeast {
+		return false, err
+	}
+	id, err := s.create(ctx, tx, newDraft{
+		channelID: channelID, kind: editorial.KindDigest, subject: "digest:" + date.Format(time.DateOnly),
+	}, written{html: render.HTML(m.digest(stories)), composer: "digest"})
+	return id != 0, err
+}
+
+func (m material) digest(stories []render.Also) []render.Node {
+	nodes := []render.Node{render.Wrap(render.Bold, render.T(phrase(m.language, "digest"))), render.T("\n")}
+	for _, s := range stories {
+		name := render.Defuse(render.Line(s.Name))
+		if r := []rune(name); len(r) > 160 {
+			name = string(r[:159]) + "…"
+		}
+		nodes = append(nodes, render.T("\n• "), render.A(s.Link, render.T(name)))
+	}
+	if m.footer != "" {
+		nodes = append(nodes, render.T("\n\n"))
+		nodes = append(nodes, render.Footer(m.footer)...)
+	}
+	return nodes
+}
