@@ -22,7 +22,7 @@ func writers() map[string]string {
 		"sources":    {"sources", "source_aliases", "items", "item_keys", "polls", "hosts"},
 		"stories":    {"stories", "story_items", "story_keys"},
 		"scoring":    {"scores", "lessons", "word_counts"},
-		"drafting":   {"drafts", "draft_revisions", "model_calls"},
+		"drafting":   {"drafts", "draft_revisions", "model_calls", "model_spend"},
 		"planning":   {"slots"},
 		"publishing": {"publications", "publication_reviews", "publication_edits"},
 		"chat":       {"dialogs", "cards"},

@@ -16,14 +16,14 @@ var errBudget = errors.New("the budget of the day is spent")
 const spendReserveIfLeftSQL = `
 INSERT INTO model_spend (day, channel_id, tokens)
 SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date,
-       $1,
-       $2
- WHERE $3 = 0
-    OR $2 <= $3
+       $1::bigint,
+       $2::bigint
+ WHERE $3::bigint = 0
+    OR $2::bigint <= $3::bigint
     ON CONFLICT (day, channel_id) DO UPDATE
-   SET tokens = model_spend.tokens + $2
- WHERE $3 = 0
-    OR model_spend.tokens + $2 <= $3
+   SET tokens = model_spend.tokens + $2::bigint
+ WHERE $3::bigint = 0
+    OR model_spend.tokens + $2::bigint <= $3::bigint
 RETURNING tokens`
 
 // reserve takes the worst case of a call from both budgets, in the transaction of
@@ -44,7 +44,7 @@ func (s *Service) reserve(ctx context.Context, tx pgx.Tx, channelID int64, token
 
 const spendGiveBackSQL = `
 UPDATE model_spend
-   SET tokens = greatest(0, tokens + $4)
+   SET tokens = greatest(0, tokens + $4::bigint)
  WHERE day = (SELECT (made_at AT TIME ZONE 'UTC')::date FROM model_calls WHERE draft_id = $1 AND revision = $2 AND turn = $3)
    AND channel_id IN (0, (SELECT channel_id FROM model_calls WHERE draft_id = $1 AND revision = $2 AND turn = $3))`
 
