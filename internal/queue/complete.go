@@ -162,11 +162,15 @@ func (l *lane) completeBatch(runs []*run, tokens []int64) (map[int64]bool, error
 	ctx, cancel := l.engine.writeContext()
 	defer cancel()
 	failpoint.Hit("ack-commit")
-	rows, err := l.db.Query(ctx, jobCompleteIfLeasedSQL, tokens)
-	if err != nil {
-		return nil, err
-	}
-	done, err := tokenSet(rows, len(tokens))
+	var done map[int64]bool
+	err := l.use(ctx, func(db querier) error {
+		rows, err := db.Query(ctx, jobCompleteIfLeasedSQL, tokens)
+		if err != nil {
+			return err
+		}
+		done, err = tokenSet(rows, len(tokens))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -192,6 +192,9 @@ func (e *Engine) Stop(ctx context.Context) error {
 	e.stopHard()
 	write, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
+	for _, l := range e.lanes {
+		l.close(write)
+	}
 	_, err := e.pool.Exec(write, workerStopSQL, e.worker)
 	if left {
 		err = errors.Join(err, errors.New("queue: handlers outlived the grace"))

@@ -172,7 +172,11 @@ func (l *lane) flushIntents(ins []*intent) {
 	ctx, cancel := l.engine.writeContext()
 	defer cancel()
 	failpoint.Hit("intent-commit")
-	granted, err := intend(ctx, l.db, ins)
+	var granted map[string]int64
+	err := l.use(ctx, func(db querier) (err error) {
+		granted, err = intend(ctx, db, ins)
+		return err
+	})
 	failpoint.Hit("intent-committed")
 	if err != nil && len(ins) > 1 && isServerError(err) {
 		for _, in := range ins { // one of them spoils it for all

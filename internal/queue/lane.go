@@ -27,7 +27,8 @@ type lane struct {
 	engine   *Engine
 	tier     Tier
 	size     int
-	db       querier // the pool, or a connection of its own for the critical tier
+	claims   *ownConn
+	writes   *ownConn // of the critical tier; nil: the pool
 	acks     *batcher.Batcher[*run]
 	intents  *batcher.Batcher[*intent]
 	outcomes *batcher.Batcher[*told]
@@ -36,6 +37,8 @@ type lane struct {
 	freed chan struct{} // capacity 1: slots came free
 	reset atomic.Bool   // start the next scan at the front
 	free  atomic.Int64
+	todo  chan *run      // to the workers; capacity is the lane's size
+	idle  atomic.Int64   // workers that wait for todo
 	wg    sync.WaitGroup // handlers
 
 	mu         sync.Mutex
@@ -47,14 +50,34 @@ type lane struct {
 
 func newLane(e *Engine, t Tier, size int) *lane {
 	l := &lane{
-		engine: e, tier: t, size: size, db: e.pool, held: map[int64]*run{},
-		wakes: make(chan struct{}, 1), freed: make(chan struct{}, 1),
+		engine: e, tier: t, size: size, held: map[int64]*run{},
+		claims: &ownConn{pool: e.pool, settings: claimSettingsSQL},
+		wakes:  make(chan struct{}, 1), freed: make(chan struct{}, 1), todo: make(chan *run, size),
+	}
+	if t == Critical {
+		l.writes = &ownConn{pool: e.pool}
 	}
 	l.free.Store(int64(size))
 	l.acks = batcher.New(batcher.Config{Max: 200, Wait: e.cfg.AckWait, Lanes: 2}, l.acknowledge)
 	l.intents = batcher.New(batcher.Config{Max: 200, Wait: e.cfg.IntentWait, Lanes: 2}, l.flushIntents)
 	l.outcomes = batcher.New(batcher.Config{Max: 200, Wait: e.cfg.IntentWait, Lanes: 2}, l.flushOutcomes)
 	return l
+}
+
+// use calls fn with where the lane's group commits go.
+func (l *lane) use(ctx context.Context, fn func(querier) error) error {
+	if l.writes != nil {
+		return l.writes.use(ctx, fn)
+	}
+	return fn(l.engine.pool)
+}
+
+// close ends the lane's own connections.
+func (l *lane) close(ctx context.Context) {
+	l.claims.close(ctx)
+	if l.writes != nil {
+		l.writes.close(ctx)
+	}
 }
 
 // wake makes the claimer look at once.
@@ -207,11 +230,40 @@ func (l *lane) start(runs []*run) {
 			continue
 		}
 		l.wg.Add(1)
-		go l.execute(r)
+		l.hand(r)
 	}
 	if len(strange) > 0 {
 		l.engine.log.Warn().Str("kind", strange[0].kind).Int("jobs", len(strange)).Msg("this binary does not know the kind")
 		l.giveBack(strange, strangeDelay)
+	}
+}
+
+// hand gives a run to an idle worker or to a new one. Workers stay: a goroutine whose stack has grown once is
+// cheaper than a new one a job. todo never blocks, as no more runs are claimed than there are slots.
+func (l *lane) hand(r *run) {
+	l.todo <- r
+	for {
+		idle := l.idle.Load()
+		if idle <= 0 {
+			go l.workerLoop()
+			return
+		}
+		if l.idle.CompareAndSwap(idle, idle-1) {
+			return
+		}
+	}
+}
+
+// workerLoop takes one run for every time that hand counted on it, until the lane is closed.
+func (l *lane) workerLoop() {
+	for {
+		select {
+		case r := <-l.todo:
+			l.execute(r)
+		case <-l.engine.hardContext.Done():
+			return
+		}
+		l.idle.Add(1)
 	}
 }
 

@@ -221,7 +221,11 @@ func (l *lane) flushOutcomes(ts []*told) {
 		}
 	}
 	failpoint.Hit("outcome-commit")
-	replies, err := settleMany(ctx, l.db, tokens, keys, states, extIDs, details, completing, texts)
+	var replies map[int64]toldReply
+	err := l.use(ctx, func(db querier) (err error) {
+		replies, err = settleMany(ctx, db, tokens, keys, states, extIDs, details, completing, texts)
+		return err
+	})
 	failpoint.Hit("outcome-committed")
 	for _, t := range ts {
 		reply := replies[t.run.token]
