@@ -84,7 +84,7 @@ func TestGuardKnowsPublicAddressesAndPorts(t *testing.T) {
 	g := newGuard(Config{AllowNets: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}})
 	for address, want := range map[string]Code{
 		"93.184.216.34:443": "", "93.184.216.34:80": "", "93.184.216.34:22": CodePort, "93.184.216.34:8080": CodePort,
-		"10.1.2.3:9999": "", "10.2.0.1:80": CodePrivate,
+		"10.1.2.3:9999": "", "10.2.0.1:80": CodePrivate, "10.2.0.1:22": CodePrivate,
 	} {
 		err := g.check("tcp4", address, nil)
 		switch {

@@ -41,7 +41,7 @@ func (g *guard) check(network, address string, c syscall.RawConn) error {
 		}
 		// An IPv4 address written as IPv6 is judged as the IPv4 address that
 		// the kernel would connect to.
-		if err := g.safe.SafeAddrPort(netip.AddrPortFrom(ip, ap.Port())); err != nil {
+		if err := g.safe.SafeAddr(ip); err != nil {
 			return fmt.Errorf("dial %s: %w", ip, err)
 		}
 	}

@@ -413,11 +413,12 @@ func (c *columns) add(e *decode.Entry, result, lang string) {
 	c.url = append(c.url, shown(e))
 	c.canonical = append(c.canonical, canonicalOf(e))
 	c.title = append(c.title, e.Title)
-	c.text = append(c.text, e.Text())
+	text := e.Text()
+	c.text = append(c.text, text)
 	c.author = append(c.author, e.Author)
 	c.image = append(c.image, e.Picture())
 	c.enclosure = append(c.enclosure, e.Enclosure)
-	c.language = append(c.language, languageOf(firstOf(e.Language, lang)))
+	c.language = append(c.language, languageIn(text, firstOf(e.Language, lang)))
 	c.result = append(c.result, result)
 	var at *time.Time
 	if !e.Published.IsZero() {
@@ -435,29 +436,6 @@ func canonicalOf(e *decode.Entry) string {
 		return ""
 	}
 	return c
-}
-
-// languageOf keeps the primary subtag of a language.
-func languageOf(tag string) string {
-	for i, r := range tag {
-		if r == '-' || r == '_' {
-			tag = tag[:i]
-			break
-		}
-	}
-	if len(tag) < 2 || len(tag) > 3 {
-		return ""
-	}
-	return string(lower([]byte(tag)))
-}
-
-func lower(b []byte) []byte {
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			b[i] = c + 32
-		}
-	}
-	return b
 }
 
 // addNames records keys that known items are seen under for the first time.

@@ -562,3 +562,42 @@ func TestTheSweeperFindsStrandedSources(t *testing.T) {
 		t.Errorf("stranded %v %v", ids, err)
 	}
 }
+
+// TestTelegramGapsArePagedBack shows twenty posts a page; sixty appear between
+// two polls.
+func TestTelegramGapsArePagedBack(t *testing.T) {
+	t.Parallel()
+	f := newFeedServer(t)
+	newest := 20
+	f.handle(func(w http.ResponseWriter, r *http.Request) {
+		to := newest
+		if b := r.URL.Query().Get("before"); b != "" {
+			if _, err := fmt.Sscan(b, &to); err != nil {
+				t.Error(err)
+			}
+			to--
+		}
+		fmt.Fprint(w, `<html><body><section class="tgme_channel_history">`)
+		for i := max(1, to-19); i <= to; i++ {
+			fmt.Fprintf(w, `<div class="tgme_widget_message" data-post="wire/%d"><div class="tgme_widget_message_text">Post %d</div></div>`, i, i)
+		}
+		fmt.Fprint(w, `</section></body></html>`)
+	})
+	b := newBench(t)
+	b.svc.reader.preview = strings.TrimSuffix(f.url, "/feed.xml")
+	id := b.add("@wire")
+	b.poll(id)
+	newest = 80
+	b.pass(time.Hour)
+	_, fresh := b.poll(id)
+	if len(fresh) != 60 || f.hits.Load() != 4 {
+		t.Errorf("%d new posts by %d requests", len(fresh), f.hits.Load())
+	}
+	f.handle(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://t.me/wire", http.StatusFound)
+	})
+	b.pass(time.Hour)
+	if rep, _ := b.poll(id); rep.Result != CodePreviewOff {
+		t.Errorf("preview switched off: %s", rep.Result)
+	}
+}
