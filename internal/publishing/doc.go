@@ -57,6 +57,10 @@ type Config struct {
 	MoveChat func(ctx context.Context, tx pgx.Tx, from, to int64) error
 	// KnowMessage records the newest message id known in a channel.
 	KnowMessage func(ctx context.Context, tx pgx.Tx, channelID, messageID int64) error
+	// Held reports whether a channel takes no posts because the database was
+	// restored and its posts are not reconciled yet; nil: never. It is asked in
+	// the transaction of each intent.
+	Held func(ctx context.Context, tx pgx.Tx, channelID int64) (bool, error)
 	// OnPublished, OnFailed and OnUnconfirmed are told of each end of a
 	// publication, in its transaction; OnChanged of an edit or deletion, with
 	// the code of a refusal ("" when it was done).

@@ -247,6 +247,11 @@ func (s *Service) begin(ctx context.Context, tx pgx.Tx, d *delivery, transition 
 	case !now.Approved || string(now.Hash) != string(d.Hash) || now.ChatID != d.ChatID || now.Attempt != d.Attempt:
 		return queue.Later(time.Second, "the draft changed while it was read")
 	}
+	if s.cfg.Held != nil {
+		if held, err := s.cfg.Held(ctx, tx, d.ChannelID); err != nil || held {
+			return errors.Join(err, staleUnless(!held))
+		}
+	}
 	busy, err := s.busyUntil(ctx, tx, d)
 	if err != nil {
 		return err

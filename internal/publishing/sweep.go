@@ -122,6 +122,12 @@ SELECT d.id,
  WHERE d.state = 'scheduled'
    AND c.state = 'active'
    AND c.paused_at IS NULL
+   AND NOT EXISTS (
+       SELECT
+         FROM restore_holds h
+        WHERE h.channel_id = d.channel_id
+          AND h.released_at IS NULL
+   )
    AND ($1::bigint IS NULL OR d.channel_id = $1)
    AND (k.job_id IS NULL OR d.slot_at < $2)
    AND NOT EXISTS (
