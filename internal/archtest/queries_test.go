@@ -25,7 +25,7 @@ func writers() map[string]string {
 		"drafting":   {"drafts", "draft_revisions", "model_calls", "model_spend"},
 		"planning":   {"slots"},
 		"publishing": {"publications", "publication_reviews", "publication_edits"},
-		"chat":       {"dialogs", "cards"},
+		"chat":       {"dialogs", "pastes", "cards"},
 		"billing":    {"payments", "quotas", "accounts", "movements", "invoices", "payment_findings"},
 		"ops":        {"incidents", "watch_samples", "database_marks", "restores", "restore_holds"},
 	}

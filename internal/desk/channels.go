@@ -149,5 +149,5 @@ func (d *Desk) pause(ctx context.Context, by, id int64, do func(context.Context,
 }
 
 func brief(ch editorial.Channel) ChannelBrief {
-	return ChannelBrief{ID: ch.ID, Title: ch.Title, Username: ch.Username, TimeZone: ch.TimeZone, State: ch.State, Paused: ch.Paused}
+	return ChannelBrief{ID: ch.ID, Title: ch.Title, Username: ch.Username, TimeZone: ch.TimeZone, State: ch.State, Paused: ch.Paused, ImageStyle: ch.ImageStyle}
 }

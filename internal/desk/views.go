@@ -39,12 +39,13 @@ type Submission struct {
 
 // ChannelBrief is what a card says of its channel.
 type ChannelBrief struct {
-	ID       int64                  `json:"id"`
-	Title    string                 `json:"title"`
-	Username string                 `json:"username"`
-	TimeZone string                 `json:"time_zone"`
-	State    editorial.ChannelState `json:"state"`
-	Paused   bool                   `json:"paused"`
+	ID         int64                  `json:"id"`
+	Title      string                 `json:"title"`
+	Username   string                 `json:"username"`
+	TimeZone   string                 `json:"time_zone"`
+	State      editorial.ChannelState `json:"state"`
+	Paused     bool                   `json:"paused"`
+	ImageStyle string                 `json:"image_style"` // preview, photo, none: how the card shows its picture
 }
 
 // ChannelView is a channel with what a person may do in it.

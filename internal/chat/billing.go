@@ -1,0 +1,115 @@
+package chat
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/chat/texts"
+	"github.com/postonce/postonce/internal/desk"
+)
+
+// Billing is what the chat needs of the shop. app makes it out of billing; nil
+// where nothing is sold.
+type Billing interface {
+	// Account is the person's plan and what is on sale, in his language.
+	Account(ctx context.Context, person int64, language string) (Account, error)
+	// Checkout is the link of an invoice for a plan.
+	Checkout(ctx context.Context, person int64, plan, language, about string) (string, error)
+	// Cancel ends the renewal; false when it had ended before.
+	Cancel(ctx context.Context, person int64) (bool, error)
+	// Paid credits a payment in the transaction that completes its update.
+	Paid(ctx context.Context, tx pgx.Tx, person int64, p *models.SuccessfulPayment) error
+}
+
+// Account is a person's standing in the shop.
+type Account struct {
+	Plan   string    // its title
+	Until  time.Time // paid until; zero: free
+	Renews bool
+	Usage  []Usage
+	Offers []Offer
+}
+
+// Usage is one meter: its code, what was used, and the limit (0: none).
+type Usage struct {
+	Meter       string
+	Used, Limit int64
+}
+
+// Offer is a plan on sale; Price is in Stars.
+type Offer struct {
+	ID, Title string
+	Price     int64
+}
+
+// subscribe answers /subscribe.
+func (c *Chat) subscribe(ctx context.Context, t *turn) error {
+	if !c.desk.Admitted(t.person) {
+		return &desk.Error{Code: desk.CodeNoAccess}
+	}
+	if c.billing == nil {
+		return t.say(ctx, "billing.off")
+	}
+	a, err := c.billing.Account(ctx, t.by(), t.Language)
+	if err != nil {
+		return err
+	}
+	lines := []texts.HTML{t.HTML("billing.plan", texts.Args{"Plan": a.Plan})}
+	if !a.Until.IsZero() {
+		code := "billing.ends"
+		if a.Renews {
+			code = "billing.renews"
+		}
+		lines = append(lines, t.HTML(code, texts.Args{"When": t.When(a.Until, t.now, time.UTC)}))
+	}
+	for _, u := range a.Usage {
+		limit := t.Plain("cap.none")
+		if u.Limit > 0 {
+			limit = fmtInt(int(u.Limit))
+		}
+		lines = append(lines, t.HTML("billing.usage", texts.Args{"Meter": t.Plain("meter." + u.Meter), "Used": u.Used, "Limit": limit}))
+	}
+	m := message{text: joinHTML("\n", lines...)}
+	for _, o := range a.Offers {
+		m.rows = append(m.rows, row(button{text: t.Plain("billing.offer", texts.Args{"Title": o.Title, "Price": o.Price}), data: data("by", o.ID)}))
+	}
+	if a.Renews {
+		m.rows = append(m.rows, row(button{text: t.Plain("billing.cancel"), data: data("bx")}))
+	}
+	return t.show(ctx, m)
+}
+
+// buy makes an invoice's link. Tap: by:<plan>.
+func (c *Chat) buy(ctx context.Context, t *turn, d tapped) error {
+	if c.billing == nil {
+		return t.toast(ctx, "tap.unknown")
+	}
+	link, err := c.billing.Checkout(ctx, t.by(), d.text(0), t.Language, t.Plain("billing.about"))
+	if err != nil {
+		return err
+	}
+	return t.show(ctx, message{text: t.HTML("billing.invoice"), rows: [][]button{row(button{text: t.Plain("billing.pay"), url: link})}})
+}
+
+// renewalEnded ends the renewal. Tap: bx.
+func (c *Chat) renewalEnded(ctx context.Context, t *turn, _ tapped) error {
+	if c.billing == nil {
+		return t.toast(ctx, "tap.unknown")
+	}
+	if _, err := c.billing.Cancel(ctx, t.by()); err != nil {
+		return err
+	}
+	if err := t.toast(ctx, "billing.cancelled"); err != nil {
+		return err
+	}
+	return c.subscribe(ctx, t)
+}
+
+// paySupport answers /paysupport, which Telegram demands of every bot that sells.
+func (c *Chat) paySupport(ctx context.Context, t *turn) error { return t.say(ctx, "billing.support") }
+
+// terms answers /terms.
+func (c *Chat) terms(ctx context.Context, t *turn) error { return t.say(ctx, "billing.terms") }

@@ -1,0 +1,156 @@
+package chat
+
+import (
+	"context"
+
+	"github.com/postonce/postonce/internal/chat/texts"
+	"github.com/postonce/postonce/internal/desk"
+)
+
+// editAsked waits for the new text of a draft. Tap: ed:<draft>:<transition>.
+func (c *Chat) editAsked(ctx context.Context, t *turn, d tapped) error {
+	v, stale, err := c.cardNow(ctx, t, d)
+	if err != nil || stale {
+		return err
+	}
+	return c.askText(ctx, t, stepEdit, v)
+}
+
+// askText shows the present text, ready to copy with its formats.
+func (c *Chat) askText(ctx context.Context, t *turn, step string, v desk.DraftView) error {
+	ask := t.HTML("edit.ask", texts.Args{"Draft": v.Draft.ID})
+	m := message{text: joinHTML("\n\n", ask, texts.HTML(v.Revision.HTML)), rows: cancelRow(t)}
+	if length(m.text) > maxText {
+		m.text = ask
+	}
+	return t.ask(ctx, step, dialogData{Draft: v.Draft.ID, Transition: v.Draft.Transition, Message: t.under()}, m)
+}
+
+// edited takes the message as the new text. The same text again (a second run
+// after a crash) makes no further revision.
+func (c *Chat) edited(ctx context.Context, t *turn) error {
+	w := t.dialog.data
+	v, err := c.desk.Draft(ctx, t.by(), w.Draft)
+	if err != nil {
+		return err
+	}
+	text := messageHTML(t.msg)
+	if v.Revision.HTML == text {
+		if err := c.dialogs.close(ctx, t.by()); err != nil {
+			return err
+		}
+		return t.say(ctx, "edit.done")
+	}
+	res, err := c.desk.Edit(ctx, t.by(), w.Draft, w.Transition, text)
+	if err != nil {
+		return err
+	}
+	if err := c.dialogs.close(ctx, t.by()); err != nil {
+		return err
+	}
+	if res.Already {
+		if v, err = c.desk.Draft(ctx, t.by(), w.Draft); err != nil {
+			return err
+		}
+		return t.send(ctx, message{text: texts.Escape(decisionText(t, v, res))})
+	}
+	return t.say(ctx, "edit.done")
+}
+
+// instruction is what a rewrite by one tap asks the composer for; the words go to a
+// model and are English, whatever the language of the posts.
+func instruction(kind string) string {
+	return map[string]string{
+		"shorter": "Make it about half as long. Keep the facts.",
+		"simpler": "Use plain words and short sentences.",
+		"angle":   "Take another angle: begin with what it means for the reader.",
+	}[kind]
+}
+
+// rewriteChosen asks for a rewrite. Tap: rs1:<draft>:<transition>:<kind>.
+func (c *Chat) rewriteChosen(ctx context.Context, t *turn, d tapped) error {
+	how := instruction(d.text(2))
+	if how == "" {
+		return t.toast(ctx, "tap.unknown")
+	}
+	v, stale, err := c.cardNow(ctx, t, d)
+	if err != nil || stale {
+		return err
+	}
+	job, err := c.desk.Rewrite(ctx, t.by(), d.int64(0), d.int(1), how)
+	if err != nil {
+		return err
+	}
+	if err := t.toast(ctx, "rewrite.started", texts.Args{"Job": job.JobID}); err != nil {
+		return err
+	}
+	return c.recard(ctx, t, v, cardDecide, nil)
+}
+
+// rewriteAsked waits for how. Tap: rw1:<draft>:<transition>.
+func (c *Chat) rewriteAsked(ctx context.Context, t *turn, d tapped) error {
+	v, stale, err := c.cardNow(ctx, t, d)
+	if err != nil || stale {
+		return err
+	}
+	return t.ask(ctx, stepRewrite, dialogData{Draft: v.Draft.ID, Transition: v.Draft.Transition, Message: t.under()},
+		message{text: t.HTML("rewrite.ask"), rows: cancelRow(t)})
+}
+
+// rewriteWritten takes the message as the instruction.
+func (c *Chat) rewriteWritten(ctx context.Context, t *turn) error {
+	w := t.dialog.data
+	job, err := c.desk.Rewrite(ctx, t.by(), w.Draft, w.Transition, shorten(t.msg.Text, 500))
+	if err != nil {
+		return err
+	}
+	if err := c.dialogs.close(ctx, t.by()); err != nil {
+		return err
+	}
+	return t.say(ctx, "rewrite.started", texts.Args{"Job": job.JobID})
+}
+
+// postEditAsked waits for the new text of a published post. Tap: ep:<draft>:<transition>.
+func (c *Chat) postEditAsked(ctx context.Context, t *turn, d tapped) error {
+	v, stale, err := c.cardNow(ctx, t, d)
+	if err != nil || stale {
+		return err
+	}
+	return c.askText(ctx, t, stepEditPost, v)
+}
+
+// postEdited takes the message as the post's new text.
+func (c *Chat) postEdited(ctx context.Context, t *turn) error {
+	job, err := c.desk.EditPost(ctx, t.by(), t.dialog.data.Draft, messageHTML(t.msg))
+	if err != nil {
+		return err
+	}
+	if err := c.dialogs.close(ctx, t.by()); err != nil {
+		return err
+	}
+	return t.say(ctx, "post.edit_started", texts.Args{"Job": job.JobID})
+}
+
+// postDeleted takes a post out of its channel. Tap: dy:<draft>:<transition>.
+func (c *Chat) postDeleted(ctx context.Context, t *turn, d tapped) error {
+	v, stale, err := c.cardNow(ctx, t, d)
+	if err != nil || stale {
+		return err
+	}
+	job, err := c.desk.DeletePost(ctx, t.by(), d.int64(0))
+	if err != nil {
+		return err
+	}
+	if err := t.toast(ctx, "post.delete_started", texts.Args{"Job": job.JobID}); err != nil {
+		return err
+	}
+	return c.recard(ctx, t, v, cardDecide, nil)
+}
+
+// cancelled closes the dialog. Tap: x.
+func (c *Chat) cancelled(ctx context.Context, t *turn, _ tapped) error {
+	if err := c.dialogs.close(ctx, t.by()); err != nil {
+		return err
+	}
+	return t.show(ctx, message{text: t.HTML("cancelled")})
+}

@@ -1,0 +1,247 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-telegram/bot/models"
+
+	"github.com/postonce/postonce/internal/chat/texts"
+	"github.com/postonce/postonce/internal/desk"
+	"github.com/postonce/postonce/internal/editorial"
+)
+
+// linkRequest is the number of the one request that our chat picker makes.
+const linkRequest = 1
+
+// start answers /start, alone or with the token of an invitation.
+func (c *Chat) start(ctx context.Context, t *turn) error {
+	if token := strings.TrimSpace(t.argument); token != "" {
+		return c.accept(ctx, t, token)
+	}
+	return c.welcome(ctx, t)
+}
+
+// accept uses the token behind an invitation's or the operator's claim link.
+func (c *Chat) accept(ctx context.Context, t *turn, token string) error {
+	inv, err := c.desk.AcceptInvitation(ctx, t.by(), token)
+	if err != nil {
+		return err
+	}
+	if t.person, err = c.desk.Person(ctx, t.by()); err != nil {
+		return err
+	}
+	switch {
+	case inv.Operator:
+		err = t.say(ctx, "invited.operator")
+	case inv.Channel != nil:
+		err = t.say(ctx, "invited.channel", texts.Args{"Channel": inv.Channel.Title, "Role": t.Plain("role." + string(inv.Role))})
+	default:
+		err = t.say(ctx, "invited.bot")
+	}
+	if err != nil {
+		return err
+	}
+	return c.welcome(ctx, t)
+}
+
+// welcome goes on where the person stands: link a channel, add sources, or
+// the day's work. It keeps no state of its own, so it resumes anywhere.
+func (c *Chat) welcome(ctx context.Context, t *turn) error {
+	if !c.desk.Admitted(t.person) {
+		return t.say(ctx, "welcome.invite_only")
+	}
+	list, err := c.desk.Channels(ctx, t.by())
+	if err != nil {
+		return err
+	}
+	ch := chosen(list)
+	switch {
+	case len(list) == 0:
+		return t.send(ctx, linkMessage(t, "welcome.link"))
+	case ch == nil:
+		return c.channelList(ctx, t)
+	case len(ch.Missing) > 0:
+		return t.send(ctx, missingMessage(t, ch))
+	case ch.Sources == 0:
+		return c.packs(ctx, t, "welcome.sources")
+	}
+	return t.send(ctx, c.home(t, ch))
+}
+
+func chosen(list []desk.ChannelView) *desk.ChannelView {
+	for i := range list {
+		if list[i].Chosen {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// current is the channel that commands speak of; without one the error leads
+// to onboarding.
+func (c *Chat) current(ctx context.Context, t *turn) (*desk.ChannelView, error) {
+	if !c.desk.Admitted(t.person) {
+		return nil, &desk.Error{Code: desk.CodeNoAccess}
+	}
+	list, err := c.desk.Channels(ctx, t.by())
+	if err != nil {
+		return nil, err
+	}
+	ch := chosen(list)
+	if ch == nil && len(list) == 1 {
+		ch = &list[0]
+	}
+	if ch == nil {
+		return nil, errNoChannel
+	}
+	return ch, nil
+}
+
+// errNoChannel means that a command needs a channel and there is none yet.
+var errNoChannel = errors.New("chat: no channel is chosen")
+
+// home is the overview of a channel at work.
+func (c *Chat) home(t *turn, ch *desk.ChannelView) message {
+	m := message{text: t.HTML("welcome.home", texts.Args{
+		"Name": t.person.FirstName, "Channel": ch.Title,
+		"Sources": t.HTML("count.sources", texts.Args{"Count": ch.Sources}),
+		"Waiting": t.HTML("count.waiting", texts.Args{"Count": ch.Waiting}),
+	})}
+	m.rows = [][]button{
+		row(button{text: t.Plain("button.drafts"), data: data("dl", 0)}, button{text: t.Plain("button.plan"), data: data("pl", ch.ID, 0)}),
+		row(button{text: t.Plain("button.sources"), data: data("sl", ch.ID, 0)}, button{text: t.Plain("button.channel"), data: data("ch", ch.ID)}),
+		row(button{text: t.Plain("button.help"), data: data("hp")}),
+	}
+	if c.appURL != "" {
+		m.rows = append(m.rows, row(button{text: t.Plain("button.app"), app: c.appURL}))
+	}
+	return m
+}
+
+// help answers /help. Tap: hp.
+func (c *Chat) help(ctx context.Context, t *turn) error {
+	return t.show(ctx, message{text: t.HTML("help")})
+}
+
+// linkMessage asks for a channel with Telegram's own picker, which offers to
+// make the bot an administrator with the one right that it needs. The rights
+// asked of the bot must be a subset of those asked of the person
+// (core.telegram.org/bots/api#keyboardbuttonrequestchat).
+func linkMessage(t *turn, code string) message {
+	return message{
+		text: t.HTML(code, texts.Args{"Name": t.person.FirstName}),
+		keys: models.ReplyKeyboardMarkup{
+			ResizeKeyboard: true, OneTimeKeyboard: true,
+			Keyboard: [][]models.KeyboardButton{{{
+				Text: t.Plain("button.pick_channel"),
+				RequestChat: &models.KeyboardButtonRequestChat{
+					RequestID: linkRequest, ChatIsChannel: true, RequestTitle: true, RequestUsername: true,
+					UserAdministratorRights: &models.ChatAdministratorRights{CanPostMessages: true, CanPromoteMembers: true},
+					BotAdministratorRights:  &models.ChatAdministratorRights{CanPostMessages: true},
+				},
+			}}},
+		},
+	}
+}
+
+// linkChannel links a chat and says at once what is missing.
+func (c *Chat) linkChannel(ctx context.Context, t *turn, chatID int64) error {
+	res, err := c.desk.Link(ctx, t.by(), chatID)
+	if err != nil {
+		return err
+	}
+	ch := &res.Channel
+	if len(res.Missing) > 0 {
+		ch.Missing = res.Missing
+		return t.show(ctx, missingMessage(t, ch))
+	}
+	if t.tap != nil {
+		err = t.show(ctx, message{text: t.HTML("link.done", texts.Args{"Channel": ch.Title})})
+	} else {
+		err = t.send(ctx, message{text: t.HTML("link.done", texts.Args{"Channel": ch.Title}), keys: models.ReplyKeyboardRemove{RemoveKeyboard: true}})
+	}
+	if err != nil {
+		return err
+	}
+	if ch.Sources == 0 {
+		return c.packs(ctx, t, "link.sources")
+	}
+	return t.send(ctx, c.home(t, ch))
+}
+
+// missingMessage names the right that the bot lacks, how to give it, and a
+// button that looks again.
+func missingMessage(t *turn, ch *desk.ChannelView) message {
+	rights := make([]string, len(ch.Missing))
+	for i, r := range ch.Missing {
+		rights[i] = t.Plain("right." + r)
+	}
+	return message{
+		text: t.HTML("link.missing", texts.Args{"Channel": ch.Title, "Rights": strings.Join(rights, ", ")}),
+		rows: [][]button{row(button{text: t.Plain("button.check_again"), data: data("lk", ch.ChatID)})},
+	}
+}
+
+// membershipChanged hears of rights given and taken: a person who makes the
+// bot an administrator of a channel links it without any further tap.
+func (c *Chat) membershipChanged(ctx context.Context, t *turn, m *models.ChatMemberUpdated) error {
+	switch m.Chat.Type {
+	case models.ChatTypePrivate:
+		if m.NewChatMember.Type == models.ChatMemberTypeBanned {
+			return c.desk.Blocked(ctx, t.by())
+		}
+		return nil
+	case models.ChatTypeChannel:
+		if m.NewChatMember.Type != models.ChatMemberTypeAdministrator {
+			return nil // the next post, or the check of rights, finds out and tells
+		}
+		err := c.linkChannel(ctx, t, m.Chat.ID)
+		var wrong *desk.Error
+		if errors.As(err, &wrong) {
+			c.log.Info().Str("code", wrong.Code).Int64("chat", m.Chat.ID).Msg("a channel was not linked by its rights")
+			return nil
+		}
+		return err
+	}
+	return nil
+}
+
+// packs suggests sets of sources, below the text of code.
+func (c *Chat) packs(ctx context.Context, t *turn, code string) error {
+	ch, err := c.current(ctx, t)
+	if err != nil {
+		return err
+	}
+	language := ch.Language
+	list, err := c.desk.Packs(ctx, t.by(), language)
+	if err != nil {
+		return err
+	}
+	m := message{text: t.HTML(code, texts.Args{"Channel": ch.Title})}
+	var buttons []button
+	for _, p := range list {
+		buttons = append(buttons, button{text: p.Title, data: data("pa", ch.ID, p.ID)})
+	}
+	m.rows = append(columns(2, buttons), row(button{text: t.Plain("button.add_source"), data: data("sa", ch.ID)}))
+	return t.show(ctx, m)
+}
+
+// packChosen follows a whole pack. Tap: pa:<channel>:<pack>.
+func (c *Chat) packChosen(ctx context.Context, t *turn, d tapped) error {
+	job, err := c.desk.AddPack(ctx, t.by(), d.int64(0), d.text(1))
+	if err != nil {
+		return err
+	}
+	if err := t.toast(ctx, "pack.toast"); err != nil {
+		return err
+	}
+	return t.show(ctx, message{
+		text: t.HTML("pack.added", texts.Args{"Job": job.JobID}),
+		rows: [][]button{row(button{text: t.Plain("button.sources"), data: data("sl", d.int64(0), 0)}, button{text: t.Plain("button.drafts"), data: data("dl", 0)})},
+	})
+}
+
+// operator reports whether the person runs this bot.
+func (t *turn) operator() bool { return t.person.Access == editorial.AccessOperator }
