@@ -10,10 +10,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/rs/zerolog"
 
+	"github.com/postonce/postonce/internal/billing"
 	"github.com/postonce/postonce/internal/channels"
 	"github.com/postonce/postonce/internal/editorial"
 	"github.com/postonce/postonce/internal/planning"
 	"github.com/postonce/postonce/internal/postgres"
+	"github.com/postonce/postonce/internal/scoring"
+	"github.com/postonce/postonce/internal/sources"
+	"github.com/postonce/postonce/internal/stories"
 )
 
 // Config is what a Desk needs.
@@ -23,6 +27,14 @@ type Config struct {
 	Logger   zerolog.Logger
 	Channels *channels.Service
 	Planning *planning.Service
+	Sources  *sources.Service
+	Stories  *stories.Service
+	Scoring  *scoring.Service
+	Billing  *billing.Service // nil: no limits
+	// Packs are suggested sources; nil takes SuggestedPacks.
+	Packs []PackView
+	// OnImported is told what became of a list, in the transaction that took it.
+	OnImported func(ctx context.Context, tx pgx.Tx, jobID int64, r ImportResult) error
 	// Open admits everybody (ACCESS=open); otherwise a person needs an invitation.
 	Open bool
 	// Operators are the Telegram ids of OPERATOR_IDS.
@@ -36,15 +48,26 @@ type Desk struct {
 	log       zerolog.Logger
 	channels  *channels.Service
 	planning  *planning.Service
+	sources   *sources.Service
+	stories   *stories.Service
+	scoring   *scoring.Service
+	billing   *billing.Service
+	packs     []PackView
 	open      bool
 	operators map[int64]bool
+
+	onImported func(ctx context.Context, tx pgx.Tx, jobID int64, r ImportResult) error
 }
 
 // New returns a Desk.
 func New(cfg Config) *Desk {
 	d := &Desk{
 		pool: cfg.Pool, now: cfg.Now, log: cfg.Logger, channels: cfg.Channels, planning: cfg.Planning,
-		open: cfg.Open, operators: map[int64]bool{},
+		sources: cfg.Sources, stories: cfg.Stories, scoring: cfg.Scoring, billing: cfg.Billing, packs: cfg.Packs,
+		open: cfg.Open, operators: map[int64]bool{}, onImported: cfg.OnImported,
+	}
+	if d.packs == nil {
+		d.packs = SuggestedPacks()
 	}
 	for _, id := range cfg.Operators {
 		d.operators[id] = true
