@@ -12,8 +12,9 @@ import (
 // args are the parameters of one call, each as a string: strings bare, all else
 // as JSON, which is how the Bot API server sees them too.
 type args struct {
-	values map[string]string
-	files  map[string]*upload
+	values  map[string]string
+	files   map[string]*upload
+	fetched map[string]fetched
 }
 
 type upload struct {

@@ -113,6 +113,7 @@ func tokenError(token string) *apiError {
 
 // answer runs a call under the faults that were ordered for it.
 func (s *Sandbox) answer(w http.ResponseWriter, r *http.Request, name string, m method, a args) {
+	s.prefetch(&a)
 	unlock := s.lock()
 	f := s.takeFault(name, a)
 	var result any

@@ -267,6 +267,8 @@ func (s *Sandbox) getMessages(r *http.Request, _ *request) (any, error) {
 }
 
 func (s *Sandbox) postSend(r *http.Request, in *request) (any, error) {
+	pictures := args{values: map[string]string{"photo": in.Photo}}
+	s.prefetch(&pictures)
 	defer s.lock()()
 	p, err := s.who(r)
 	if err != nil {
@@ -278,7 +280,7 @@ func (s *Sandbox) postSend(r *http.Request, in *request) (any, error) {
 	}
 	photo := ""
 	if in.Photo != "" {
-		f, e := s.media(args{}, in.Photo, "", true)
+		f, e := s.media(pictures, in.Photo, "", true)
 		if e != nil {
 			return nil, cannot(e.Description)
 		}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"encoding/json"
 	"image"
 	_ "image/gif"  // formats that a photo may have
 	_ "image/jpeg" // the same
@@ -42,14 +43,49 @@ func (s *Sandbox) media(a args, ref, field string, photo bool) (*file, *apiError
 			return f, nil
 		}
 	}
-	data, e := s.fetchPhoto(ref)
-	if e != nil {
-		return nil, e
+	got, ok := a.fetched[ref]
+	if !ok {
+		return nil, badRequest("failed to get HTTP URL content")
 	}
-	return s.keep(path.Base(ref), data, ref, photo)
+	if got.err != nil {
+		return nil, got.err
+	}
+	return s.keep(path.Base(ref), got.data, ref, photo)
 }
 
-// fetchPhoto loads a picture; the world stays locked, which keeps calls in order.
+// fetched is what an address of a picture gave.
+type fetched struct {
+	data []byte
+	err  *apiError
+}
+
+// prefetch loads the pictures that a call names by address. It runs before the
+// world is locked: the address may be one of our own.
+func (s *Sandbox) prefetch(a *args) {
+	refs := []string{a.str("photo"), a.str("document")}
+	var media []struct{ Media string }
+	if m := a.str("media"); m != "" {
+		if json.Unmarshal([]byte(m), &media) != nil {
+			media = append(media, struct{ Media string }{})
+			_ = json.Unmarshal([]byte(m), &media[0]) // what is neither is refused later
+		}
+	}
+	for _, m := range media {
+		refs = append(refs, m.Media)
+	}
+	for _, ref := range refs {
+		if !strings.HasPrefix(ref, "http://") && !strings.HasPrefix(ref, "https://") {
+			continue
+		}
+		if a.fetched == nil {
+			a.fetched = map[string]fetched{}
+		}
+		data, e := s.fetchPhoto(ref)
+		a.fetched[ref] = fetched{data, e}
+	}
+}
+
+// fetchPhoto loads a picture as Telegram's servers do.
 func (s *Sandbox) fetchPhoto(address string) ([]byte, *apiError) {
 	resp, err := s.cfg.Photos.Get(address)
 	if err != nil {

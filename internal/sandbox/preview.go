@@ -35,7 +35,7 @@ func (s *Sandbox) servePreview(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = fmt.Fprintf(w, previewHead, stdhtml.EscapeString(c.Title), stdhtml.EscapeString(c.About), c.Username, c.Followers)
 	for _, m := range posts {
-		s.writePost(w, c, m)
+		s.writePost(w, r.Host, c, m)
 	}
 	if len(posts) > 0 && posts[0].ID > 2 {
 		_, _ = fmt.Fprintf(w, `<link rel="prev" href="/s/%s?before=%d">`, c.Username, posts[0].ID)
@@ -77,7 +77,7 @@ func dataView(c *chat, m *message) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(v))
 }
 
-func (s *Sandbox) writePost(w http.ResponseWriter, c *chat, m *message) {
+func (s *Sandbox) writePost(w http.ResponseWriter, host string, c *chat, m *message) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<div class="tgme_widget_message_wrap js-widget_message_wrap"><div class="tgme_widget_message text_not_supported_wrap js-widget_message" data-post="%s/%d" data-view="%s">`, c.Username, m.ID, dataView(c, m))
 	fmt.Fprintf(&b, `<div class="tgme_widget_message_bubble"><div class="tgme_widget_message_author accent_color"><a class="tgme_widget_message_owner_name" href="https://t.me/%s"><span dir="auto">%s</span></a></div>`, c.Username, stdhtml.EscapeString(c.Title))
@@ -87,7 +87,7 @@ func (s *Sandbox) writePost(w http.ResponseWriter, c *chat, m *message) {
 		}
 	}
 	if m.Photo != "" {
-		fmt.Fprintf(&b, `<a class="tgme_widget_message_photo_wrap" href="https://t.me/%s/%d" style="width:800px;background-image:url('/file/page/%s')"><div class="tgme_widget_message_photo" style="padding-top:60%%"></div></a>`, c.Username, m.ID, m.Photo)
+		fmt.Fprintf(&b, `<a class="tgme_widget_message_photo_wrap" href="https://t.me/%s/%d" style="width:800px;background-image:url('http://%s/file/page/%s')"><div class="tgme_widget_message_photo" style="padding-top:60%%"></div></a>`, c.Username, m.ID, host, m.Photo)
 	}
 	if m.Text != "" {
 		fmt.Fprintf(&b, `<div class="tgme_widget_message_text js-message_text" dir="auto">%s</div>`, webText(m))

@@ -506,6 +506,10 @@ func TestUploadsAndFiles(t *testing.T) {
 	if again["photo"].([]any)[0].(map[string]any)["width"].(float64) != 64 {
 		t.Errorf("by id: %v", again)
 	}
+	own := w.ok("sendPhoto", map[string]any{"chat_id": ann, "photo": w.srv.URL + "/file/page/" + id}).(map[string]any)
+	if own["photo"] == nil {
+		t.Error("a picture that the stand-in serves itself cannot be sent")
+	}
 	w.refused("Bad Request: failed to get HTTP URL content", "sendPhoto", map[string]any{"chat_id": ann, "photo": w.srv.URL + "/nothing.png"})
 	w.refused("Bad Request: wrong type of the web page content", "sendPhoto", map[string]any{"chat_id": ann, "photo": w.srv.URL + "/style.css"})
 }

@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -234,19 +235,41 @@ func TestARequestThatWasNotWrittenWholeIsCertainlyNotSent(t *testing.T) {
 	}
 }
 
+// TestAStaleConnectionNeverTouchesPublishing: the server promises to keep its
+// connections and closes each at the second request, as idle ones are closed.
 func TestAStaleConnectionNeverTouchesPublishing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	if _, out := b.client.SendMessage(t.Context(), &bot.SendMessageParams{ChatID: b.person, Text: "warm"}); telegram.AsError(out) != nil {
-		t.Fatal(out)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for range 3 {
-		if _, out := b.send(t.Context()); telegram.AsError(out) != nil {
-			t.Fatal(out)
+	defer l.Close()
+	go func() { // ends with the listener
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				in := bufio.NewReader(conn)
+				req, err := http.ReadRequest(in)
+				if err != nil {
+					return
+				}
+				_, _ = io.Copy(io.Discard, req.Body)
+				const body = `{"ok":true,"result":{"message_id":1,"date":1,"chat":{"id":1,"type":"private"}}}`
+				fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+				_, _ = http.ReadRequest(in)
+			}()
 		}
-	}
-	if n := b.sent(); n != 4 {
-		t.Errorf("arrived %d times, want 4", n)
+	}()
+	b := &bench{logs: &strings.Builder{}, person: 1}
+	b.client = b.dial(t, "http://"+l.Addr().String())
+	for i := range 4 {
+		if _, out := b.send(t.Context()); telegram.AsError(out) != nil {
+			t.Fatalf("send %d: %v", i, out)
+		}
 	}
 }
 
