@@ -12,9 +12,11 @@ import (
 
 	"github.com/postonce/postonce/internal/billing"
 	"github.com/postonce/postonce/internal/channels"
+	"github.com/postonce/postonce/internal/drafting"
 	"github.com/postonce/postonce/internal/editorial"
 	"github.com/postonce/postonce/internal/planning"
 	"github.com/postonce/postonce/internal/postgres"
+	"github.com/postonce/postonce/internal/publishing"
 	"github.com/postonce/postonce/internal/scoring"
 	"github.com/postonce/postonce/internal/sources"
 	"github.com/postonce/postonce/internal/stories"
@@ -22,17 +24,22 @@ import (
 
 // Config is what a Desk needs.
 type Config struct {
-	Pool     *pgxpool.Pool
-	Now      func() time.Time // the clock of the calendar
-	Logger   zerolog.Logger
-	Channels *channels.Service
-	Planning *planning.Service
-	Sources  *sources.Service
-	Stories  *stories.Service
-	Scoring  *scoring.Service
-	Billing  *billing.Service // nil: no limits
+	Pool       *pgxpool.Pool
+	Now        func() time.Time // the clock of the calendar
+	Logger     zerolog.Logger
+	Channels   *channels.Service
+	Planning   *planning.Service
+	Sources    *sources.Service
+	Stories    *stories.Service
+	Scoring    *scoring.Service
+	Drafting   *drafting.Service
+	Publishing *publishing.Service
+	Billing    *billing.Service // nil: no limits
 	// Packs are suggested sources; nil takes SuggestedPacks.
 	Packs []PackView
+	// OnDecided is told of each change that a person made to a draft, with the
+	// number of its transition, so that cards follow.
+	OnDecided func(ctx context.Context, tx pgx.Tx, draftID int64, transition int) error
 	// OnImported is told what became of a list, in the transaction that took it.
 	OnImported func(ctx context.Context, tx pgx.Tx, jobID int64, r ImportResult) error
 	// Open admits everybody (ACCESS=open); otherwise a person needs an invitation.
@@ -43,19 +50,22 @@ type Config struct {
 
 // Desk is safe for concurrent use.
 type Desk struct {
-	pool      *pgxpool.Pool
-	now       func() time.Time
-	log       zerolog.Logger
-	channels  *channels.Service
-	planning  *planning.Service
-	sources   *sources.Service
-	stories   *stories.Service
-	scoring   *scoring.Service
-	billing   *billing.Service
-	packs     []PackView
-	open      bool
-	operators map[int64]bool
+	pool       *pgxpool.Pool
+	now        func() time.Time
+	log        zerolog.Logger
+	channels   *channels.Service
+	planning   *planning.Service
+	sources    *sources.Service
+	stories    *stories.Service
+	scoring    *scoring.Service
+	drafting   *drafting.Service
+	publishing *publishing.Service
+	billing    *billing.Service
+	packs      []PackView
+	open       bool
+	operators  map[int64]bool
 
+	onDecided  func(ctx context.Context, tx pgx.Tx, draftID int64, transition int) error
 	onImported func(ctx context.Context, tx pgx.Tx, jobID int64, r ImportResult) error
 }
 
@@ -63,8 +73,9 @@ type Desk struct {
 func New(cfg Config) *Desk {
 	d := &Desk{
 		pool: cfg.Pool, now: cfg.Now, log: cfg.Logger, channels: cfg.Channels, planning: cfg.Planning,
-		sources: cfg.Sources, stories: cfg.Stories, scoring: cfg.Scoring, billing: cfg.Billing, packs: cfg.Packs,
-		open: cfg.Open, operators: map[int64]bool{}, onImported: cfg.OnImported,
+		sources: cfg.Sources, stories: cfg.Stories, scoring: cfg.Scoring,
+		drafting: cfg.Drafting, publishing: cfg.Publishing, billing: cfg.Billing, packs: cfg.Packs,
+		open: cfg.Open, operators: map[int64]bool{}, onDecided: cfg.OnDecided, onImported: cfg.OnImported,
 	}
 	if d.packs == nil {
 		d.packs = SuggestedPacks()

@@ -58,6 +58,21 @@ func AddRevision(ctx context.Context, tx pgx.Tx, e Edit) (RevisionResult, error)
 	return addRevision(ctx, tx, e.DraftID, e.Transition, w, editorial.Proposed, editorial.Failed, editorial.Scheduled)
 }
 
+// Amend takes a person's text as the newest revision of a published draft, in the
+// caller's transaction, which hands it to publishing. Errors as AddRevision's.
+func Amend(ctx context.Context, tx pgx.Tx, e Edit) (RevisionResult, error) {
+	prev, err := current(ctx, tx, e.DraftID)
+	if err != nil {
+		return RevisionResult{}, err
+	}
+	html, err := Normalise(e.HTML, prev.limit())
+	if err != nil {
+		return RevisionResult{}, err
+	}
+	w := written{html: html, link: prev.Link, image: prev.Image, composer: "person", author: e.By}
+	return addRevision(ctx, tx, e.DraftID, e.Transition, w, editorial.Published)
+}
+
 // Normalise checks a person's Telegram HTML against the allow-list and the limit
 // and returns it in its one spelling.
 func Normalise(html string, limit int) (string, error) {
