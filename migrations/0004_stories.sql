@@ -27,3 +27,11 @@ CREATE TABLE story_keys (                                -- canonical links and 
     key             bytea PRIMARY KEY,
     story_id        bigint      NOT NULL REFERENCES stories
 );
+
+CREATE TABLE story_words (                               -- words of titles and names of the last days: likely stories are found by them
+    word            text        NOT NULL,
+    story_id        bigint      NOT NULL REFERENCES stories,
+    at              timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (word, story_id)
+);
+CREATE INDEX story_words_at ON story_words (at);

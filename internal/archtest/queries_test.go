@@ -20,7 +20,7 @@ func writers() map[string]string {
 		"telegram":   {"updates", "update_cursors", "update_pollers", "update_dead_letters"},
 		"channels":   {"people", "channels", "memberships", "invitations", "subscriptions"},
 		"sources":    {"sources", "source_aliases", "items", "item_keys", "polls", "hosts"},
-		"stories":    {"stories", "story_items", "story_keys"},
+		"stories":    {"stories", "story_items", "story_keys", "story_words"},
 		"scoring":    {"scores", "lessons", "word_counts"},
 		"drafting":   {"drafts", "draft_revisions", "model_calls", "model_spend"},
 		"planning":   {"slots"},

@@ -192,3 +192,27 @@ func ignoreGone(err error) error {
 	}
 	return err
 }
+
+const followUpOfSQL = `
+SELECT d.score
+  FROM drafts d
+ WHERE d.channel_id = $1
+   AND d.story_id = $2
+   AND d.kind = 'post'
+   AND d.state = 'published'`
+
+// FollowUpTx asks for the one marked follow-up of a story that grew after its post
+// was published, in the caller's transaction. False: it was not published, so there
+// is nothing to follow up.
+func (s *Service) FollowUpTx(ctx context.Context, tx pgx.Tx, channelID, storyID int64) (bool, error) {
+	a := DraftArgs{ChannelID: channelID, StoryID: storyID, FollowUp: 1}
+	err := tx.QueryRow(ctx, followUpOfSQL, channelID, storyID).Scan(&a.Score)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("follow-up of story %d: %w", storyID, err)
+	}
+	_, err = s.DraftTx(ctx, tx, a)
+	return err == nil, err
+}

@@ -97,11 +97,11 @@ func (s *Service) proposeFreshest(ctx context.Context, tx pgx.Tx, a baselineArgs
 		return fmt.Errorf("baseline items of source %d: %w", a.SourceID, err)
 	}
 	for _, id := range ids {
-		storyID, err := s.place(ctx, tx, id)
+		p, err := s.place(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if err := s.cfg.OnStory(ctx, tx, Offer{ChannelID: a.ChannelID, StoryID: storyID, Baseline: true}); err != nil {
+		if err := s.cfg.OnStory(ctx, tx, Offer{ChannelID: a.ChannelID, StoryID: p.storyID, Baseline: true}); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,7 @@
 // the channels that follow one of its sources. Only an identical link or text
 // drops an item; mere likeness groups.
 //
-// Its tables: stories, story_items, story_keys. Nobody else writes them.
+// Its tables: stories, story_items, story_keys, story_words. Nobody else writes them.
 //
 // It must never lose an item: what it cannot place opens a story of its own.
 package stories
@@ -10,6 +10,7 @@ package stories
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -34,6 +35,9 @@ type Config struct {
 	Logger zerolog.Logger
 	// OnStory hands a story to a channel; handing it over twice must be harmless.
 	OnStory func(ctx context.Context, tx pgx.Tx, o Offer) error
+	// OnGrown hears of a story that got substantially new facts from a further
+	// source; at most one follow-up comes of it. nil: no follow-ups.
+	OnGrown func(ctx context.Context, tx pgx.Tx, channelID, storyID int64) error
 	// BaselineDone records that a subscription got its first proposals; false
 	// when it had.
 	BaselineDone func(ctx context.Context, tx pgx.Tx, channelID, sourceID int64) (bool, error)
@@ -46,6 +50,7 @@ type Service struct {
 	cfg      Config
 	match    queue.Kind[matchArgs]
 	baseline queue.Kind[baselineArgs]
+	tidy     queue.Kind[tidyArgs]
 }
 
 type matchArgs struct {
@@ -72,6 +77,11 @@ func New(cfg Config) *Service {
 		},
 		Work: s.workBaseline,
 	}
+	s.tidy = queue.Kind[tidyArgs]{
+		Name: "stories_tidy", Tier: queue.Bulk,
+		Key:  func(a tidyArgs) string { return a.At.UTC().Format(time.RFC3339) },
+		Work: s.workTidy,
+	}
 	return s
 }
 
@@ -79,6 +89,8 @@ func New(cfg Config) *Service {
 func (s *Service) Register(r *queue.Registry) {
 	queue.Register(r, s.match)
 	queue.Register(r, s.baseline)
+	queue.Register(r, s.tidy)
+	queue.Schedule(r, "stories_tidy", queue.Every(time.Hour), queue.CatchUpNone, s.tidy, func(at time.Time) tidyArgs { return tidyArgs{At: at} })
 }
 
 // Items hands new items over, in the transaction that inserted them.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/postonce/postonce/internal/article/words"
 	"github.com/postonce/postonce/internal/queue"
+	"github.com/postonce/postonce/internal/stories/likeness"
 )
 
 // item is what matching looks at.
@@ -35,11 +36,11 @@ SELECT id,
 // that follow the item's source.
 func (s *Service) workMatch(ctx context.Context, job *queue.Job[matchArgs]) error {
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		storyID, err := s.place(ctx, tx, job.Args.ItemID)
+		p, err := s.place(ctx, tx, job.Args.ItemID)
 		if err != nil {
 			return err
 		}
-		return s.offer(ctx, tx, storyID, job.Args.ItemID)
+		return s.offer(ctx, tx, p, job.Args.ItemID)
 	})
 }
 
@@ -52,37 +53,62 @@ SELECT story_id
   FROM story_items
  WHERE item_id = $1`
 
+// placed is the story of an item, and whether the item told much that is new.
+type placed struct {
+	storyID int64
+	grew    bool
+}
+
 // place finds or opens the story of an item, in the caller's transaction.
-func (s *Service) place(ctx context.Context, tx pgx.Tx, itemID int64) (int64, error) {
+func (s *Service) place(ctx context.Context, tx pgx.Tx, itemID int64) (placed, error) {
 	if _, err := tx.Exec(ctx, matchLockSQL); err != nil {
-		return 0, fmt.Errorf("match lock: %w", err)
+		return placed{}, fmt.Errorf("match lock: %w", err)
 	}
-	var storyID int64
-	err := tx.QueryRow(ctx, placedSQL, itemID).Scan(&storyID)
+	var p placed
+	err := tx.QueryRow(ctx, placedSQL, itemID).Scan(&p.storyID)
 	if err == nil || !errors.Is(err, pgx.ErrNoRows) {
-		return storyID, err
+		return p, err
 	}
 	var it item
 	err = tx.QueryRow(ctx, itemReadSQL, itemID).Scan(&it.id, &it.sourceID, &it.canonical, &it.title, &it.text, &it.language)
 	if err != nil {
-		return 0, fmt.Errorf("read item %d: %w", itemID, err)
+		return p, fmt.Errorf("read item %d: %w", itemID, err)
 	}
 	keys := keysOf(it)
+	li := likeness.New(it.title, it.text)
 	storyID, how, err := find(ctx, tx, keys)
-	if err != nil {
-		return 0, err
+	if err == nil && storyID == 0 {
+		if storyID, how.likeness, err = findLike(ctx, tx, li); storyID != 0 {
+			how.how = "likeness"
+		}
 	}
-	if storyID == 0 {
-		return s.open(ctx, tx, it, keys)
+	switch {
+	case err != nil:
+		return p, err
+	case storyID == 0:
+		if p.storyID, err = s.open(ctx, tx, it, keys); err != nil {
+			return p, err
+		}
+		return p, recordWords(ctx, tx, li, p.storyID)
 	}
-	return storyID, s.join(ctx, tx, it, storyID, how, keys)
+	p.storyID = storyID
+	if !how.certain {
+		if p.grew, err = grew(ctx, tx, it, storyID); err != nil {
+			return p, err
+		}
+	}
+	if err := s.join(ctx, tx, it, storyID, how, keys); err != nil {
+		return p, err
+	}
+	return p, recordWords(ctx, tx, li, storyID)
 }
 
 // key is one way to recognise a story; the classes stand in the order of trust.
 type key struct {
-	how     string // link, text, title
-	certain bool
-	digest  []byte
+	how      string // link, text, title, likeness
+	certain  bool
+	likeness float64
+	digest   []byte
 }
 
 // The text of an item counts as its own only where it is long enough not to be
@@ -95,14 +121,15 @@ const (
 func keysOf(it item) []key {
 	var keys []key
 	if it.canonical != "" {
-		keys = append(keys, key{"link", true, digest("link", it.canonical)})
+		keys = append(keys, key{how: "link", certain: true, likeness: 1, digest: digest("link", it.canonical)})
 	}
 	if text := strings.Join(strings.Fields(it.text), " "); len(text) >= minText {
-		keys = append(keys, key{"text", true, digest("text", text)})
+		keys = append(keys, key{how: "text", certain: true, likeness: 1, digest: digest("text", text)})
 	}
 	if terms := words.Set(it.title); len(terms) >= minTitle {
+		terms = append(terms, likeness.New(it.title, "").Numbers...) // "version 3.1" is not "version 3.2"
 		slices.Sort(terms)
-		keys = append(keys, key{"title", false, digest("title", strings.Join(terms, " "))})
+		keys = append(keys, key{how: "title", likeness: 1, digest: digest("title", strings.Join(terms, " "))})
 	}
 	return keys
 }
@@ -135,13 +162,13 @@ func find(ctx context.Context, tx pgx.Tx, keys []key) (storyID int64, how key, e
 }
 
 const storyInsertSQL = `
-INSERT INTO stories (lead_item_id, title, language)
-VALUES ($1, $2, $3)
+INSERT INTO stories (lead_item_id, title, language, fingerprint)
+VALUES ($1, $2, $3, $4)
 RETURNING id`
 
 const storyItemInsertSQL = `
-INSERT INTO story_items (item_id, story_id, how, certain)
-VALUES ($1, $2, $3, $4)`
+INSERT INTO story_items (item_id, story_id, how, certain, likeness)
+VALUES ($1, $2, $3, $4, $5)`
 
 // storyKeyInsertSQL gives a key to the newest story that it fits: an uncertain
 // one may have belonged to a story that is long over.
@@ -160,11 +187,11 @@ UPDATE stories
 
 func (s *Service) open(ctx context.Context, tx pgx.Tx, it item, keys []key) (int64, error) {
 	var storyID int64
-	if err := tx.QueryRow(ctx, storyInsertSQL, it.id, it.title, it.language).Scan(&storyID); err != nil {
+	if err := tx.QueryRow(ctx, storyInsertSQL, it.id, it.title, it.language, int64(likeness.Simhash(words.Set(it.title+"\n"+it.text)))).Scan(&storyID); err != nil {
 		return 0, fmt.Errorf("open story for item %d: %w", it.id, err)
 	}
 	s.count("new")
-	return storyID, record(ctx, tx, it.id, storyID, key{how: "lead", certain: true}, keys)
+	return storyID, record(ctx, tx, it.id, storyID, key{how: "lead", certain: true, likeness: 1}, keys)
 }
 
 func (s *Service) join(ctx context.Context, tx pgx.Tx, it item, storyID int64, how key, keys []key) error {
@@ -176,7 +203,7 @@ func (s *Service) join(ctx context.Context, tx pgx.Tx, it item, storyID int64, h
 }
 
 func record(ctx context.Context, tx pgx.Tx, itemID, storyID int64, how key, keys []key) error {
-	if _, err := tx.Exec(ctx, storyItemInsertSQL, itemID, storyID, how.how, how.certain); err != nil {
+	if _, err := tx.Exec(ctx, storyItemInsertSQL, itemID, storyID, how.how, how.certain, how.likeness); err != nil {
 		return fmt.Errorf("record item %d in story %d: %w", itemID, storyID, err)
 	}
 	for _, k := range keys {
@@ -205,7 +232,7 @@ SELECT s.channel_id
  ORDER BY s.channel_id`
 
 // offer hands a story to every channel that follows the item's source.
-func (s *Service) offer(ctx context.Context, tx pgx.Tx, storyID, itemID int64) error {
+func (s *Service) offer(ctx context.Context, tx pgx.Tx, p placed, itemID int64) error {
 	rows, err := tx.Query(ctx, followersSQL, itemID)
 	if err != nil {
 		return err
@@ -215,8 +242,13 @@ func (s *Service) offer(ctx context.Context, tx pgx.Tx, storyID, itemID int64) e
 		return fmt.Errorf("followers of item %d: %w", itemID, err)
 	}
 	for _, channelID := range followers {
-		if err := s.cfg.OnStory(ctx, tx, Offer{ChannelID: channelID, StoryID: storyID}); err != nil {
+		if err := s.cfg.OnStory(ctx, tx, Offer{ChannelID: channelID, StoryID: p.storyID}); err != nil {
 			return err
+		}
+		if p.grew && s.cfg.OnGrown != nil {
+			if err := s.cfg.OnGrown(ctx, tx, channelID, p.storyID); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

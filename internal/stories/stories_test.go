@@ -59,7 +59,7 @@ func (st *stage) item(t *testing.T, source int64, canonical, title, text string)
 
 func (st *stage) place(t *testing.T, id int64) int64 {
 	t.Helper()
-	var story int64
+	var story placed
 	err := postgres.InTx(t.Context(), st.pool, func(tx pgx.Tx) (err error) {
 		if story, err = st.s.place(t.Context(), tx, id); err != nil {
 			return err
@@ -69,7 +69,7 @@ func (st *stage) place(t *testing.T, id int64) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return story
+	return story.storyID
 }
 
 func TestItemsOfOneLinkTextOrHeadlineAreOneStory(t *testing.T) {
@@ -104,7 +104,7 @@ func TestStoriesGoToTheChannelsThatFollow(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
 	st.place(t, st.item(t, 10, "a.example/1", "Only the first channel follows this", ""))
-	st.place(t, st.item(t, 11, "b.example/1", "Both channels follow this one here", ""))
+	st.place(t, st.item(t, 11, "b.example/1", "Council votes on tram line nine", ""))
 	got := fmt.Sprint(st.offers)
 	if got != "[{1 1 false} {1 2 false} {2 2 false}]" {
 		t.Errorf("offers %s", got)
@@ -146,5 +146,37 @@ func TestBaselineProposesTheFreshestFew(t *testing.T) {
 	})
 	if err != nil || len(st.offers) != 3 || !st.offers[0].Baseline {
 		t.Errorf("offers %v, %v", st.offers, err)
+	}
+}
+
+func TestLikeNewsIsGroupedAndAGrownStoryIsTold(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	var grown []int64
+	st.s.cfg.OnGrown = func(_ context.Context, _ pgx.Tx, _, storyID int64) error {
+		grown = append(grown, storyID)
+		return nil
+	}
+	lead := st.place(t, st.item(t, 10, "a.example/1", "Rocket Lab launches tenth radar satellite from Mahia", "Rocket Lab put its tenth radar satellite into orbit on Tuesday."))
+	more := strings.Repeat("Engineers praised the ground crew. Insurance partners, weather briefings, harbour closures and telemetry archives were reviewed in Auckland. ", 4)
+	joined := st.place(t, st.item(t, 11, "b.example/2", "Tenth radar satellite launched by Rocket Lab", "The company Rocket Lab launched from Mahia on Tuesday. "+more))
+	if joined != lead {
+		t.Fatalf("like news opened story %d beside %d", joined, lead)
+	}
+	var how string
+	var certain bool
+	if err := st.pool.QueryRow(t.Context(), "SELECT how, certain FROM story_items WHERE item_id = (SELECT max(item_id) FROM story_items)").Scan(&how, &certain); err != nil {
+		t.Fatal(err)
+	}
+	if how != "likeness" || certain {
+		t.Errorf("joined by %s, certain %t", how, certain)
+	}
+	if len(grown) == 0 || grown[0] != lead {
+		t.Errorf("grown: %v", grown)
+	}
+	for _, other := range []string{"Rocket Lab reports a loss for the third quarter", "Rocket Lab launches eleventh radar satellite 11 from Wallops"} {
+		if id := st.place(t, st.item(t, 10, "a.example/"+other, other, "")); id == lead {
+			t.Errorf("%q joined the story of the tenth launch", other)
+		}
 	}
 }

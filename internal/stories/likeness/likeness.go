@@ -1,0 +1,159 @@
+// Package likeness tells how much two news items say the same: by their titles'
+// words, by the words of title and lead, and by the numbers that they name.
+//
+// It is pure. Likeness groups; it never drops (stories' duty).
+package likeness
+
+import (
+	"hash/fnv"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/postonce/postonce/internal/article/words"
+)
+
+// leadBytes is how much of a text counts as its lead.
+const leadBytes = 700
+
+// Item is a news item as it is compared.
+type Item struct {
+	Title   []string // distinct terms of the title
+	All     []string // distinct terms of title and lead
+	Numbers []string // of the title
+	names   []string // capitalised terms of title and lead, sentence openings included
+}
+
+// New cuts title and text into what is compared.
+func New(title, text string) Item {
+	lead := text
+	if len(lead) > leadBytes {
+		lead = strings.ToValidUTF8(lead[:leadBytes], "")
+	}
+	it := Item{Title: words.Set(title), All: words.Set(title + "\n" + lead)}
+	words.Scan(title, func(w words.Word) bool {
+		if w.Number {
+			it.Numbers = append(it.Numbers, strings.TrimLeft(w.Surface, "0"))
+		} else if n := ordinal(words.Fold(w.Surface)); n != "" {
+			it.Numbers = append(it.Numbers, n)
+		}
+		return true
+	})
+	words.Scan(title+". "+lead, func(w words.Word) bool {
+		if words.Carries(w) && w.Surface[:1] != strings.ToLower(w.Surface[:1]) || w.Number && len(w.Surface) > 1 {
+			if !slices.Contains(it.names, w.Stem) {
+				it.names = append(it.names, w.Stem)
+			}
+		}
+		return true
+	})
+	return it
+}
+
+// Group is the likeness from which two items are one story; tuned for precision
+// on the labelled set (docs/benchmarks.md).
+const Group = 0.4
+
+// Of returns the likeness of two items, 0 to 1. Titles with different numbers
+// ("version 3.1", "version 3.2") are different news however like they are.
+func Of(a, b Item) float64 {
+	if len(a.Numbers) > 0 && len(b.Numbers) > 0 && common(a.Numbers, b.Numbers) == 0 && dice(a.Title, b.Title) > 0.5 {
+		return 0
+	}
+	shared := common(a.Title, b.Title)
+	if shared < 2 && common(a.names, b.names) < 2 {
+		return 0
+	}
+	return 0.45*dice(a.Title, b.Title) + 0.35*dice(a.All, b.All) + 0.2*overlap(a.names, b.names)
+}
+
+// ordinal reads the number words by which titles of otherwise like news differ.
+func ordinal(w string) string {
+	switch w {
+	case "first", "первый", "первая", "первое", "первого", "первой":
+		return "1"
+	case "second", "второй", "вторая", "второе", "второго":
+		return "2"
+	case "third", "третий", "третья", "третье", "третьего", "третьей":
+		return "3"
+	case "fourth", "четвертый", "четвертая", "четвертое", "четвертого":
+		return "4"
+	case "fifth", "пятый", "пятая", "пятое", "пятого":
+		return "5"
+	case "sixth", "шестой", "шестая", "шестого":
+		return "6"
+	case "seventh", "седьмой", "седьмая", "седьмого":
+		return "7"
+	case "eighth", "восьмой", "восьмая", "восьмого":
+		return "8"
+	case "ninth", "девятый", "девятая", "девятого":
+		return "9"
+	case "tenth", "десятый", "десятая", "десятого":
+		return "10"
+	case "eleventh":
+		return "11"
+	case "twelfth":
+		return "12"
+	}
+	return ""
+}
+
+// Adds returns the share of b's terms that none of the known ones has.
+func Adds(known, b []string) float64 {
+	if len(b) == 0 {
+		return 0
+	}
+	return 1 - float64(common(b, known))/float64(len(b))
+}
+
+func common(a, b []string) int {
+	n := 0
+	for _, w := range a {
+		if slices.Contains(b, w) {
+			n++
+		}
+	}
+	return n
+}
+
+func dice(a, b []string) float64 {
+	if len(a)+len(b) == 0 {
+		return 0
+	}
+	return 2 * float64(common(a, b)) / float64(len(a)+len(b))
+}
+
+func overlap(a, b []string) float64 {
+	small := min(len(a), len(b))
+	if small == 0 {
+		return 0
+	}
+	return float64(common(a, b)) / float64(max(small, 3))
+}
+
+// Simhash is a 64-bit fingerprint of words (Charikar 2002): texts that share most
+// of their words differ in few bits.
+func Simhash(terms []string) uint64 {
+	var weight [64]int
+	for _, t := range terms {
+		h := fnv.New64a()
+		h.Write([]byte(t))
+		v := h.Sum64()
+		for i := range weight {
+			weight[i] += int(v>>i&1)*2 - 1
+		}
+	}
+	var out uint64
+	for i, w := range weight {
+		if w > 0 {
+			out |= 1 << i
+		}
+	}
+	return out
+}
+
+// Distance is the number of bits in which two fingerprints differ.
+func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
+
+// Names returns the terms that name somebody or something, and the numbers.
+func (it Item) Names() []string { return it.names }
