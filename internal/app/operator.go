@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
 
 	"github.com/postonce/postonce/internal/app/config"
 	"github.com/postonce/postonce/internal/doctor"
@@ -16,6 +18,7 @@ import (
 	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/postgres/embedded"
 	"github.com/postonce/postonce/internal/queue"
+	"github.com/postonce/postonce/internal/telegram"
 )
 
 // AttachDatabase is OpenDatabase for commands beside a running program: the
@@ -80,12 +83,32 @@ func Jobs(ctx context.Context, cfg config.Config, out io.Writer, by string, args
 	if err := db.current(ctx); err != nil {
 		return fmt.Errorf("the schema %w: run `postonce migrate up`", err)
 	}
-	desk := &jobdesk.Desk{Pool: db.Pool, Registry: operatorKinds(), Out: out, DefaultBy: by}
+	kinds, err := operatorKinds(cfg, db)
+	if err != nil {
+		return err
+	}
+	desk := &jobdesk.Desk{Pool: db.Pool, Registry: kinds, Out: out, DefaultBy: by}
 	return desk.Run(ctx, args)
 }
 
-// operatorKinds are the kinds whose owners have to hear of an operator's decision.
-func operatorKinds() *queue.Registry { return queue.NewRegistry() }
+// nobodysToken has the form of a token: the desk builds the features, so that
+// each hears of decisions about its jobs, and asks Telegram nothing.
+const nobodysToken = "1:unused-unused-unused-unused"
+
+// operatorKinds are all kinds of the program, for decisions in the archive.
+func operatorKinds(cfg config.Config, db *Database) (*queue.Registry, error) {
+	token := cfg.BotToken
+	if token == "" {
+		token = nobodysToken
+	}
+	client, err := telegram.New(telegram.Config{Token: telegram.Token(token), BaseURL: cfg.APIURL})
+	if err != nil {
+		return nil, &config.Error{Variable: "TELEGRAM_BOT_TOKEN", Problem: err.Error()}
+	}
+	p := &parts{registry: queue.NewRegistry(), telegram: client}
+	err = p.buildFeatures(&App{cfg: cfg, db: db, log: zerolog.Nop(), metrics: prometheus.NewRegistry()})
+	return p.registry, err
+}
 
 // Restored runs `postonce restored VERB`: begin, status, or release with a
 // channel's number (0: all).
