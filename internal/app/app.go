@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/postonce/postonce/internal/app/config"
+	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/httpd"
 )
 
@@ -32,6 +34,8 @@ type Process struct {
 	Say     io.Writer // the person at the terminal: the address of the demo, the claim link
 	Version string
 	Commit  string
+	// Packs are the suggested sources; nil: the built-in ones. The demo suggests its newsroom.
+	Packs []desk.PackView
 }
 
 // App is one running program.
@@ -44,7 +48,8 @@ type App struct {
 	parts   *parts
 	public  *httpd.Server
 	ops     *httpd.Server
-	ready   func() // told once everything runs; may be nil
+	ready   func()      // told once everything runs; may be nil
+	started atomic.Bool // workers run
 }
 
 const (
@@ -109,9 +114,10 @@ func explainListen(variable string, err error) error {
 
 // Start begins to work: queue workers, then intake, then HTTP.
 func (a *App) Start(ctx context.Context) error {
-	if err := a.parts.start(ctx); err != nil {
+	if err := a.parts.start(ctx, a); err != nil {
 		return err
 	}
+	a.started.Store(true)
 	if !a.public.Serving() {
 		a.public.Serve()
 	}
@@ -128,6 +134,7 @@ func (a *App) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), a.cfg.ShutdownGrace+httpGrace)
 	defer cancel()
 	a.log.Info().Dur("grace", a.cfg.ShutdownGrace).Msg("stopping")
+	a.started.Store(false)
 	a.parts.stop(ctx)
 	httpCtx, cancelHTTP := context.WithTimeout(context.Background(), httpGrace)
 	defer cancelHTTP()

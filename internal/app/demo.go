@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/postonce/postonce/internal/app/config"
+	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/httpd"
 	"github.com/postonce/postonce/internal/sandbox"
 	"github.com/postonce/postonce/internal/sandbox/samples"
@@ -71,6 +72,7 @@ func Demo(ctx context.Context, cfg config.Config, opt DemoOptions, process Proce
 	face.set(mux) // the product asks its Telegram while it is being built
 	public.Serve()
 
+	process.Packs = demoPacks(base)
 	a, err := New(ctx, cfg, process)
 	if err != nil {
 		public.Close()
@@ -89,6 +91,14 @@ func Demo(ctx context.Context, cfg config.Config, opt DemoOptions, process Proce
 		}
 	}
 	return a.run(ctx)
+}
+
+// demoPacks suggests the newsroom: the demo has no network.
+func demoPacks(base string) []desk.PackView {
+	return []desk.PackView{
+		{ID: "demo-en", Language: "en", Title: "Sample newsroom", Sources: []string{base + "/samples/gazette/feed.xml", base + "/samples/orbit/atom.xml"}},
+		{ID: "demo-ru", Language: "ru", Title: "Пример редакции", Sources: []string{base + "/samples/vestnik/feed.json"}},
+	}
 }
 
 // demoConfig keeps what a person set and gives the rest values for one machine.

@@ -6,46 +6,62 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postonce/postonce/internal/app/config"
 	"github.com/postonce/postonce/internal/billing"
 	"github.com/postonce/postonce/internal/channels"
-	"github.com/postonce/postonce/internal/fetch"
+	"github.com/postonce/postonce/internal/chat"
+	"github.com/postonce/postonce/internal/desk"
+	"github.com/postonce/postonce/internal/drafting"
 	"github.com/postonce/postonce/internal/httpd"
 	"github.com/postonce/postonce/internal/ops/watch"
 	"github.com/postonce/postonce/internal/planning"
+	"github.com/postonce/postonce/internal/publishing"
 	"github.com/postonce/postonce/internal/queue"
+	"github.com/postonce/postonce/internal/scoring"
 	"github.com/postonce/postonce/internal/sources"
+	"github.com/postonce/postonce/internal/stories"
 	"github.com/postonce/postonce/internal/telegram"
 )
 
 // parts are the built components of the program.
 type parts struct {
+	pool     *pgxpool.Pool
 	registry *queue.Registry
 	engine   *queue.Engine
+	counters *counters
 	telegram *telegram.Client
+	bot      *telegram.User // who the token belongs to
 	intake   *telegram.Intake
 
-	channels *channels.Service
-	sources  *sources.Service
-	planning *planning.Service
-	billing  *billing.Service
+	channels   *channels.Service
+	sources    *sources.Service
+	stories    *stories.Service
+	scoring    *scoring.Service
+	drafting   *drafting.Service
+	planning   *planning.Service
+	publishing *publishing.Service
+	billing    *billing.Service
+	desk       *desk.Desk
+	chat       *chat.Chat
 }
 
 // build makes every part and hands each what it needs of the others. It asks
 // Telegram who the bot is, and touches nothing else outside.
 func build(ctx context.Context, a *App) (*parts, error) {
-	p := &parts{registry: queue.NewRegistry()}
-	me, err := p.buildTelegram(ctx, a)
-	if err != nil {
-		return nil, err
+	p := &parts{pool: a.db.Pool, registry: queue.NewRegistry(), counters: newCounters(a.metrics)}
+	for _, step := range []func() error{
+		func() error { return p.buildTelegram(ctx, a) },
+		func() error { return p.buildFeatures(a) },
+		func() error { return p.buildEdges(a) },
+		func() error { return p.buildOperations(a) },
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
-	if err := p.buildFeatures(a); err != nil {
-		return nil, err
-	}
-	_ = me
-	p.buildOperations(a)
 	p.engine = queue.New(queue.Config{
 		Pool: a.db.Pool, Registry: p.registry, Logger: a.log, Metrics: a.metrics, Hints: a.db.Hints,
 		ListenDSN: a.db.DirectURL, Build: a.process.Version,
@@ -57,7 +73,7 @@ func build(ctx context.Context, a *App) (*parts, error) {
 }
 
 // buildTelegram makes the client and checks the token with getMe.
-func (p *parts) buildTelegram(ctx context.Context, a *App) (*telegram.User, error) {
+func (p *parts) buildTelegram(ctx context.Context, a *App) error {
 	calls := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "postonce_telegram_call_seconds",
 		Help:    "Calls of the Bot API by method and by what is known of their outcome.",
@@ -71,17 +87,18 @@ func (p *parts) buildTelegram(ctx context.Context, a *App) (*telegram.User, erro
 		},
 	})
 	if err != nil {
-		return nil, &config.Error{Variable: "TELEGRAM_BOT_TOKEN", Problem: err.Error()}
+		return &config.Error{Variable: "TELEGRAM_BOT_TOKEN", Problem: err.Error()}
 	}
-	p.telegram = client
 	me, out := client.GetMe(ctx)
-	if telegram.RefusedAs(telegram.AsError(out), telegram.Unauthorized) || telegram.RefusedAs(telegram.AsError(out), telegram.ChatNotFound) {
-		return nil, &config.Error{Variable: "TELEGRAM_BOT_TOKEN", Problem: "is not known to Telegram: copy it from @BotFather again"}
+	err = telegram.AsError(out)
+	if telegram.RefusedAs(err, telegram.Unauthorized) || telegram.RefusedAs(err, telegram.ChatNotFound) {
+		return &config.Error{Variable: "TELEGRAM_BOT_TOKEN", Problem: "is not known to Telegram: copy it from @BotFather again"}
 	}
-	if err := telegram.AsError(out); err != nil {
-		return nil, &unreachableError{what: "TELEGRAM_API_URL " + a.cfg.APIURL, err: err}
+	if err != nil {
+		return &unreachableError{what: "TELEGRAM_API_URL " + a.cfg.APIURL, err: err}
 	}
-	return me, nil
+	p.telegram, p.bot = client, me
+	return nil
 }
 
 // unreachableError is something outside that does not answer at the start.
@@ -96,65 +113,66 @@ func (e *unreachableError) Error() string {
 
 func (e *unreachableError) Unwrap() error { return e.err }
 
-// buildFeatures makes what the product consists of and registers its jobs.
-func (p *parts) buildFeatures(a *App) error {
-	pool := a.db.Pool
-	web := fetch.New(fetch.Config{AllowNets: a.cfg.AllowNets, UserAgent: "postonce/" + a.process.Version})
-	p.channels = channels.New(channels.Config{Pool: pool, Rights: channels.TelegramRights{Client: p.telegram}})
-	p.planning = planning.New(planning.Config{Pool: pool, Now: time.Now})
-	p.sources = sources.New(sources.Config{
-		Pool: pool, Reader: sources.NewReader(web, a.cfg.PreviewURL, time.Now), Logger: a.log,
-		MinInterval: a.cfg.PollMin, MaxInterval: a.cfg.PollMax, FullText: true,
-		OnMerged: p.channels.MergeSource,
+// buildEdges makes the desk, the chat that calls it, and the intake that feeds
+// the chat.
+func (p *parts) buildEdges(a *App) error {
+	p.desk = desk.New(desk.Config{
+		Pool: a.db.Pool, Now: time.Now, Logger: a.log,
+		Channels: p.channels, Planning: p.planning, Sources: p.sources, Stories: p.stories, Scoring: p.scoring,
+		Drafting: p.drafting, Publishing: p.publishing, Billing: p.billing, Packs: a.process.Packs,
+		OnDecided: chat.DraftChangedTx, OnMissed: notifyMissed, OnImported: notifyImported,
+		Open: a.cfg.Access == "open", Operators: a.cfg.OperatorIDs,
 	})
-	p.sources.Register(p.registry)
-	plans, err := loadPlans(a.cfg)
+	p.desk.RegisterImports(p.registry)
+	cfg := chat.Config{
+		Pool: a.db.Pool, Desk: p.desk, Telegram: p.telegram, Username: p.bot.Username, Now: time.Now, Logger: a.log,
+	}
+	if a.cfg.PublicURL != "" {
+		cfg.AppURL = a.cfg.PublicURL + "/app/"
+	}
+	if p.billing.Enabled() {
+		cfg.Billing = shop{p}
+	}
+	var err error
+	if p.chat, err = chat.New(cfg); err != nil {
+		return err
+	}
+	p.chat.Register(p.registry)
+	p.intake, err = telegram.NewIntake(telegram.IntakeConfig{
+		Client: p.telegram, Pool: a.db.Pool, Mode: telegram.Mode(a.cfg.Updates), WebhookURL: webhookURL(a.cfg),
+		Handle: p.chat.Handle, PreCheckout: p.preCheckout, Logger: a.log,
+	})
 	if err != nil {
 		return err
 	}
-	p.billing = billing.New(billing.Config{
-		Pool: pool, Plans: plans, Now: time.Now, Logger: a.log,
-		Providers: []billing.Provider{billing.Stars{Telegram: p.telegram}},
-	})
-	p.billing.Register(p.registry)
+	p.intake.Register(p.registry)
 	return nil
 }
 
-func loadPlans(cfg config.Config) (billing.Catalogue, error) {
-	if cfg.Billing == "off" {
-		return billing.Catalogue{}, nil
-	}
-	if cfg.BillingPlans == "" {
-		return billing.Catalogue{}, &config.Error{Variable: "BILLING_PLANS", Problem: "is empty: BILLING=stars needs the file that names the plans"}
-	}
-	plans, err := billing.LoadCatalogue(cfg.BillingPlans)
-	if err != nil {
-		return plans, &config.Error{Variable: "BILLING_PLANS", Problem: "names " + cfg.BillingPlans + ": " + err.Error()}
-	}
-	return plans, nil
-}
-
 // buildOperations adds what operators look at.
-func (p *parts) buildOperations(a *App) {
+func (p *parts) buildOperations(a *App) error {
 	a.metrics.MustRegister(watch.NewCollector(a.db.Pool, a.cfg.BudgetDay))
+	w := watch.New(watch.Config{Pool: a.db.Pool, ModelBudget: a.cfg.BudgetDay, Notify: notifyIncident})
+	queue.Register(p.registry, w.Kind())
+	queue.Schedule(p.registry, "watch", queue.Every(time.Minute), queue.CatchUpNone, w.Kind(),
+		func(at time.Time) watch.Round { return watch.Round{At: at} })
+	return nil
 }
 
 // start begins to work: the queue first, then the intake that fills it.
-func (p *parts) start(ctx context.Context) error {
+func (p *parts) start(ctx context.Context, a *App) error {
 	if err := p.engine.Start(ctx); err != nil {
 		return err
 	}
-	if p.intake == nil {
-		return nil
+	if err := p.chat.RegisterMenu(ctx, a.cfg.OperatorIDs); err != nil {
+		a.log.Warn().Err(err).Msg("the bot's menu is not up to date")
 	}
 	return p.intake.Start(ctx)
 }
 
 // stop ends the intake first, so that nothing new comes, then the queue.
 func (p *parts) stop(ctx context.Context) {
-	if p.intake != nil {
-		_ = p.intake.Stop(ctx) // what was stored is handled after the next start
-	}
+	_ = p.intake.Stop(ctx) // what was stored is handled after the next start
 	_ = p.engine.Stop(ctx) // leases of what was left behind expire
 }
 
@@ -168,6 +186,7 @@ func (a *App) publicFace(rest http.Handler) httpd.Public {
 				return nil
 			}},
 			{Name: "schema", Run: a.db.current},
+			{Name: "workers", Run: a.working},
 		},
 		Rest: rest,
 	}
@@ -175,4 +194,15 @@ func (a *App) publicFace(rest http.Handler) httpd.Public {
 		face.Webhook = a.parts.intake
 	}
 	return face
+}
+
+// working fails until the workers run, and after they were stopped.
+func (a *App) working(context.Context) error {
+	if !a.started.Load() {
+		return errors.New("not started")
+	}
+	if trouble := a.parts.intake.Trouble(); trouble != "" {
+		a.log.Warn().Str("trouble", trouble).Msg("updates do not come")
+	}
+	return nil
 }

@@ -42,6 +42,7 @@ func imports() map[string][]string {
 		"miniapp": {"editorial", "postgres", "desk", "telegram"},
 		// Around them.
 		"httpd":    {},
+		"e2e":      {"sandbox"},
 		"sandbox":  {"telegram"},
 		"doctor":   {"postgres", "telegram", "llm"},
 		"ops":      {"editorial", "queue", "postgres"},

@@ -40,6 +40,8 @@ type Config struct {
 	// OnDecided is told of each change that a person made to a draft, with the
 	// number of its transition, so that cards follow.
 	OnDecided func(ctx context.Context, tx pgx.Tx, draftID int64, transition int) error
+	// OnMissed is told what became of a draft whose slot passed.
+	OnMissed func(ctx context.Context, tx pgx.Tx, m Missed) error
 	// OnImported is told what became of a list, in the transaction that took it.
 	OnImported func(ctx context.Context, tx pgx.Tx, jobID int64, r ImportResult) error
 	// Open admits everybody (ACCESS=open); otherwise a person needs an invitation.
@@ -66,6 +68,7 @@ type Desk struct {
 	operators  map[int64]bool
 
 	onDecided  func(ctx context.Context, tx pgx.Tx, draftID int64, transition int) error
+	onMissed   func(ctx context.Context, tx pgx.Tx, m Missed) error
 	onImported func(ctx context.Context, tx pgx.Tx, jobID int64, r ImportResult) error
 }
 
@@ -75,7 +78,7 @@ func New(cfg Config) *Desk {
 		pool: cfg.Pool, now: cfg.Now, log: cfg.Logger, channels: cfg.Channels, planning: cfg.Planning,
 		sources: cfg.Sources, stories: cfg.Stories, scoring: cfg.Scoring,
 		drafting: cfg.Drafting, publishing: cfg.Publishing, billing: cfg.Billing, packs: cfg.Packs,
-		open: cfg.Open, operators: map[int64]bool{}, onDecided: cfg.OnDecided, onImported: cfg.OnImported,
+		open: cfg.Open, operators: map[int64]bool{}, onDecided: cfg.OnDecided, onMissed: cfg.OnMissed, onImported: cfg.OnImported,
 	}
 	if d.packs == nil {
 		d.packs = SuggestedPacks()

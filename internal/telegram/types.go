@@ -40,6 +40,8 @@ type (
 	InputFileUpload = models.InputFileUpload
 	// LabeledPrice is the price of an invoice.
 	LabeledPrice = models.LabeledPrice
+	// SuccessfulPayment is the service message of a payment that went through.
+	SuccessfulPayment = models.SuccessfulPayment
 	// StarTransactions is a page of Star movements.
 	StarTransactions = models.StarTransactions
 

@@ -223,7 +223,8 @@ func (c *Config) checkAddresses() *Error {
 }
 
 func (c *Config) checkModel() *Error {
-	if (c.LLMBaseURL == "") != (c.LLMModel == "") {
+	ownAddress := c.LLMAPI == "anthropic" // it has a default
+	if c.LLMBaseURL != "" && c.LLMModel == "" || c.LLMBaseURL == "" && c.LLMModel != "" && !ownAddress {
 		return problem("LLM_MODEL", "and LLM_BASE_URL go together: set both, or neither for the built-in drafting")
 	}
 	return nil

@@ -1,0 +1,172 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/app/config"
+	"github.com/postonce/postonce/internal/billing"
+	"github.com/postonce/postonce/internal/channels"
+	"github.com/postonce/postonce/internal/chat"
+	"github.com/postonce/postonce/internal/drafting"
+	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/fetch"
+	"github.com/postonce/postonce/internal/llm"
+	"github.com/postonce/postonce/internal/planning"
+	"github.com/postonce/postonce/internal/publishing"
+	"github.com/postonce/postonce/internal/queue"
+	"github.com/postonce/postonce/internal/scoring"
+	"github.com/postonce/postonce/internal/sources"
+	"github.com/postonce/postonce/internal/stories"
+)
+
+// buildFeatures makes what the product consists of, in the order of an item's
+// way, and registers its jobs. Each hands over to the next in its own
+// transaction, through the functions given here.
+func (p *parts) buildFeatures(a *App) error {
+	web := fetch.New(fetch.Config{AllowNets: a.cfg.AllowNets, UserAgent: "postonce/" + a.process.Version})
+	reader := sources.NewReader(web, a.cfg.PreviewURL, time.Now)
+	p.channels = channels.New(channels.Config{Pool: a.db.Pool, Rights: channels.TelegramRights{Client: p.telegram}})
+	p.planning = planning.New(planning.Config{Pool: a.db.Pool, Now: time.Now})
+	plans, err := loadPlans(a.cfg)
+	if err != nil {
+		return err
+	}
+	p.billing = billing.New(billing.Config{
+		Pool: a.db.Pool, Plans: plans, Now: time.Now, Logger: a.log,
+		Providers: []billing.Provider{billing.Stars{Telegram: p.telegram}},
+		OnChanged: p.planChanged, Notify: notifyPlan,
+	})
+	p.buildDrafting(a, reader)
+	p.scoring = scoring.New(scoring.Config{Pool: a.db.Pool, Now: time.Now, Logger: a.log, OnProposal: p.propose})
+	p.stories = stories.New(stories.Config{
+		Pool: a.db.Pool, Logger: a.log, BaselineDone: p.channels.BaselineDone, OnItem: p.counters.item,
+		OnStory: func(ctx context.Context, tx pgx.Tx, o stories.Offer) error {
+			return p.scoring.Story(ctx, tx, o.ChannelID, o.StoryID, o.Baseline)
+		},
+	})
+	p.sources = sources.New(sources.Config{
+		Pool: a.db.Pool, Reader: reader, Logger: a.log, MinInterval: a.cfg.PollMin, MaxInterval: a.cfg.PollMax, FullText: true,
+		OnNew: p.stories.Items, OnBaseline: p.stories.Baseline, OnMerged: p.channels.MergeSource,
+		OnTrouble: notifyTrouble, OnPoll: p.counters.poll,
+	})
+	p.buildPublishing(a, web)
+	for _, part := range []interface{ Register(*queue.Registry) }{
+		p.sources, p.stories, p.scoring, p.drafting, p.publishing, p.billing,
+	} {
+		part.Register(p.registry)
+	}
+	return nil
+}
+
+func (p *parts) buildDrafting(a *App, reader *sources.Reader) {
+	cfg := drafting.Config{
+		Pool: a.db.Pool, Now: time.Now, Logger: a.log, Metrics: a.metrics,
+		BudgetDay: a.cfg.BudgetDay, BudgetChannelDay: a.cfg.BudgetChannel, Secret: []byte(a.cfg.BotToken),
+		Article: func(ctx context.Context, url string) (drafting.Article, error) {
+			page, err := reader.Article(ctx, url)
+			return drafting.Article{
+				URL: url, Title: page.Title, Text: page.Text, Image: page.Image, Site: page.SiteName, Language: page.Language,
+			}, err
+		},
+		OnDraft:      chat.DraftReadyTx,
+		OnUnreadable: notifyUnreadable,
+		OnBudget:     notifyBudget,
+	}
+	if a.cfg.LLMBaseURL != "" || a.cfg.LLMAPI == string(llm.Anthropic) && a.cfg.LLMModel != "" {
+		cfg.Model = llm.New(llm.Config{
+			API: llm.API(a.cfg.LLMAPI), BaseURL: a.cfg.LLMBaseURL, Key: a.cfg.LLMAPIKey, Model: a.cfg.LLMModel,
+		})
+	}
+	p.drafting = drafting.New(cfg)
+}
+
+// propose makes a draft of a story that is worth one, within the plan of the
+// channel's owner.
+func (p *parts) propose(ctx context.Context, tx pgx.Tx, o scoring.Proposal) error {
+	ok, err := p.withinPlan(ctx, tx, o.ChannelID, billing.MeterDrafts)
+	if err != nil || !ok {
+		return err
+	}
+	_, err = p.drafting.DraftTx(ctx, tx, drafting.DraftArgs{
+		ChannelID: o.ChannelID, StoryID: o.StoryID, Score: o.Score, Explore: o.Explore,
+	})
+	return err
+}
+
+func (p *parts) buildPublishing(a *App, web *fetch.Client) {
+	p.publishing = publishing.New(publishing.Config{
+		Pool: a.db.Pool, Telegram: p.telegram, Now: time.Now, Logger: a.log, Metrics: a.metrics,
+		Change: changeDraft,
+		Missed: func(ctx context.Context, tx pgx.Tx, draftID int64, transition int) error {
+			return p.desk.MissedTx(ctx, tx, draftID, transition)
+		},
+		ChannelState: p.channelState,
+		MoveChat: func(ctx context.Context, tx pgx.Tx, from, to int64) error {
+			_, err := p.channels.MoveChat(ctx, tx, from, to)
+			return err
+		},
+		KnowMessage: p.channels.KnowMessage,
+		OnPublished: cardsFollow,
+		OnFailed: func(ctx context.Context, tx pgx.Tx, draftID int64, _ string) error {
+			return cardsFollow(ctx, tx, draftID)
+		},
+		OnUnconfirmed: notifyDoubt,
+		OnChanged: func(ctx context.Context, tx pgx.Tx, draftID int64, code string) error {
+			return chat.PostChangedTx(ctx, tx, draftID, fmt.Sprintf("%s:%d", code, time.Now().UnixNano()))
+		},
+		PreviewURL: a.cfg.PreviewURL,
+		Get: func(ctx context.Context, url string) ([]byte, error) {
+			res, err := web.Get(ctx, fetch.Request{URL: url})
+			if err != nil {
+				return nil, err
+			}
+			return res.Body, nil
+		},
+		LogChatID: a.cfg.LogChatID,
+	})
+}
+
+// changeDraft is drafting's Transition in publishing's words.
+func changeDraft(ctx context.Context, tx pgx.Tx, c publishing.DraftChange) (int, bool, error) {
+	res, err := drafting.Transition(ctx, tx, drafting.Change{
+		DraftID: c.DraftID, From: c.From, Transition: c.Transition, To: c.To, Failure: c.Failure,
+	})
+	return res.Draft.Transition, res.Done, err
+}
+
+// cardsFollow edits the cards of a draft whose state the program changed.
+func cardsFollow(ctx context.Context, tx pgx.Tx, draftID int64) error {
+	d, err := drafting.Get(ctx, tx, draftID)
+	if err != nil {
+		return err
+	}
+	return chat.DraftChangedTx(ctx, tx, draftID, d.Transition)
+}
+
+// channelState records what the bot may do in a channel and tells its people
+// when that is less than it was.
+func (p *parts) channelState(ctx context.Context, tx pgx.Tx, channelID int64, state editorial.ChannelState, why string) error {
+	changed, err := p.channels.SetState(ctx, tx, channelID, state, why)
+	if err != nil || !changed || state == editorial.ChannelActive {
+		return err
+	}
+	return notifyLost(ctx, tx, channelID, state)
+}
+
+func loadPlans(cfg config.Config) (billing.Catalogue, error) {
+	if cfg.Billing == "off" {
+		return billing.Catalogue{}, nil
+	}
+	if cfg.BillingPlans == "" {
+		return billing.Catalogue{}, &config.Error{Variable: "BILLING_PLANS", Problem: "is empty: BILLING=stars needs the file that names the plans"}
+	}
+	plans, err := billing.LoadCatalogue(cfg.BillingPlans)
+	if err != nil {
+		return plans, &config.Error{Variable: "BILLING_PLANS", Problem: "names " + cfg.BillingPlans + ": " + err.Error()}
+	}
+	return plans, nil
+}

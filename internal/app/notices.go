@@ -1,0 +1,171 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/billing"
+	"github.com/postonce/postonce/internal/channels"
+	"github.com/postonce/postonce/internal/chat"
+	"github.com/postonce/postonce/internal/desk"
+	"github.com/postonce/postonce/internal/drafting"
+	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/ops/watch"
+	"github.com/postonce/postonce/internal/sources"
+)
+
+// What features have to tell people, put into the chat's notices. Each is
+// enqueued in the transaction that it speaks of, under a key that lets it be
+// told once.
+
+// tell sends a notice to everybody who hears of a channel.
+func tell(ctx context.Context, tx pgx.Tx, channelID int64, n chat.Notice) error {
+	people, err := channels.Listeners(ctx, tx, channelID)
+	if err != nil {
+		return err
+	}
+	return chat.NotifyTx(ctx, tx, n, people...)
+}
+
+func notifyLost(ctx context.Context, tx pgx.Tx, channelID int64, state editorial.ChannelState) error {
+	ch, err := channels.Get(ctx, tx, channelID)
+	if err != nil {
+		return err
+	}
+	return tell(ctx, tx, channelID, chat.Notice{
+		Key:  fmt.Sprintf("channel:%d:%s:%d", channelID, state, time.Now().Unix()/3600),
+		Code: "notice.channel_lost", Args: map[string]any{"Channel": ch.Title},
+		Codes:   map[string]string{"Why": "failure." + string(state)},
+		Buttons: []chat.NoticeButton{{Code: "button.check_rights", Data: chat.DataCheckRights(ch.ChatID)}},
+	})
+}
+
+// notifyDoubt edits the cards, which ask then, and says that somebody has to look.
+func notifyDoubt(ctx context.Context, tx pgx.Tx, draftID int64) error {
+	if err := cardsFollow(ctx, tx, draftID); err != nil {
+		return err
+	}
+	d, err := drafting.Get(ctx, tx, draftID)
+	if err != nil {
+		return err
+	}
+	ch, err := channels.Get(ctx, tx, d.ChannelID)
+	if err != nil {
+		return err
+	}
+	return tell(ctx, tx, d.ChannelID, chat.Notice{
+		Key:  fmt.Sprintf("doubt:%d:%d", draftID, d.Transition),
+		Code: "notice.doubt", Args: map[string]any{"Channel": ch.Title, "Draft": draftID},
+		Buttons: []chat.NoticeButton{{Code: "button.draft", Data: chat.DataDraft(draftID)}},
+	})
+}
+
+const sourceTitleSQL = `
+SELECT coalesce(nullif(title, ''), host)
+  FROM sources
+ WHERE id = $1`
+
+func notifyTrouble(ctx context.Context, tx pgx.Tx, t sources.Trouble) error {
+	followers, err := channels.Followers(ctx, tx, t.SourceID)
+	if err != nil {
+		return err
+	}
+	var title string
+	if err := tx.QueryRow(ctx, sourceTitleSQL, t.SourceID).Scan(&title); err != nil {
+		return err
+	}
+	for _, channelID := range followers {
+		n := chat.Notice{
+			Key:  fmt.Sprintf("source:%d:%d:failing:%d", channelID, t.SourceID, t.Since.Unix()),
+			Code: "notice.source_failing", Args: map[string]any{"Source": title},
+			Codes: map[string]string{"Why": "error.source." + t.Code},
+			Buttons: []chat.NoticeButton{
+				{Code: "button.poll_now", Data: chat.DataSourceRetry(channelID, t.SourceID)},
+				{Code: "button.pause", Data: chat.DataSourcePause(channelID, t.SourceID)},
+			},
+		}
+		if t.Recovered {
+			n.Key, n.Code, n.Buttons = fmt.Sprintf("source:%d:%d:recovered:%d", channelID, t.SourceID, t.Since.Unix()), "notice.source_recovered", nil
+		}
+		if err := tell(ctx, tx, channelID, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func notifyUnreadable(ctx context.Context, tx pgx.Tx, channelID, personID int64, url, code string) error {
+	return chat.NotifyTx(ctx, tx, chat.Notice{
+		Key:  fmt.Sprintf("own:%d:%s:%d", channelID, url, time.Now().Unix()/60),
+		Code: "notice.own_failed", Codes: map[string]string{"Why": "error.source." + code},
+	}, personID)
+}
+
+func notifyBudget(ctx context.Context, tx pgx.Tx, channelID int64) error {
+	return tell(ctx, tx, channelID, chat.Notice{
+		Key: fmt.Sprintf("budget:%d:%s", channelID, time.Now().UTC().Format(time.DateOnly)), Code: "notice.budget",
+	})
+}
+
+func notifyMissed(ctx context.Context, tx pgx.Tx, m desk.Missed) error {
+	if err := cardsFollow(ctx, tx, m.DraftID); err != nil {
+		return err
+	}
+	ch, err := channels.Get(ctx, tx, m.ChannelID)
+	if err != nil {
+		return err
+	}
+	n := chat.Notice{
+		Key:  fmt.Sprintf("missed:%d:%d", m.DraftID, m.Was.Unix()),
+		Code: "notice.missed_skipped", Args: map[string]any{"Draft": m.DraftID},
+		Times: map[string]int64{"Was": m.Was.Unix()}, Zone: ch.TimeZone,
+		Buttons: []chat.NoticeButton{{Code: "button.draft", Data: chat.DataDraft(m.DraftID)}},
+	}
+	if !m.Now.IsZero() {
+		n.Code, n.Times["When"] = "notice.missed_moved", m.Now.Unix()
+	}
+	return tell(ctx, tx, m.ChannelID, n)
+}
+
+func notifyImported(ctx context.Context, tx pgx.Tx, jobID int64, r desk.ImportResult) error {
+	return chat.NotifyTx(ctx, tx, chat.Notice{
+		Key:  fmt.Sprintf("import:%d", jobID),
+		Code: "notice.imported", Args: map[string]any{"Added": r.Added, "Known": r.Known, "Failed": r.Refused},
+		Buttons: []chat.NoticeButton{{Code: "button.sources", Data: chat.DataSources(r.ChannelID)}},
+	}, r.By)
+}
+
+func notifyPlan(ctx context.Context, tx pgx.Tx, personID int64, event string, plan billing.Plan, until time.Time) error {
+	return chat.NotifyTx(ctx, tx, chat.Notice{
+		Key:  fmt.Sprintf("plan:%s:%s:%d", event, plan.ID, until.Unix()),
+		Code: "notice." + event, Args: map[string]any{"Plan": plan.Title}, Times: map[string]int64{"Until": until.Unix()},
+	}, personID)
+}
+
+const operatorsSQL = `
+SELECT id
+  FROM people
+ WHERE access = 'operator'
+   AND blocked_at IS NULL`
+
+func notifyIncident(ctx context.Context, tx pgx.Tx, i watch.Incident) error {
+	rows, err := tx.Query(ctx, operatorsSQL)
+	if err != nil {
+		return err
+	}
+	operators, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return err
+	}
+	n := chat.Notice{
+		Key:  fmt.Sprintf("incident:%d:open", i.ID),
+		Code: "notice.incident", Args: map[string]any{"What": i.Name + " " + i.Subject + ": " + i.Detail},
+	}
+	if !i.ClosedAt.IsZero() {
+		n.Key, n.Code = fmt.Sprintf("incident:%d:closed", i.ID), "notice.incident_over"
+	}
+	return chat.NotifyTx(ctx, tx, n, operators...)
+}

@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/billing"
+	"github.com/postonce/postonce/internal/channels"
+	"github.com/postonce/postonce/internal/chat"
+	"github.com/postonce/postonce/internal/postgres"
+	"github.com/postonce/postonce/internal/telegram"
+)
+
+// withinPlan counts one use against the plan of a channel's owner; false when
+// the plan does not reach that far.
+func (p *parts) withinPlan(ctx context.Context, tx pgx.Tx, channelID int64, meter string) (bool, error) {
+	if !p.billing.Enabled() {
+		return true, nil
+	}
+	payer, err := payerOf(ctx, tx, channelID)
+	if err != nil {
+		return false, err
+	}
+	err = p.billing.Use(ctx, tx, payer, meter, 1)
+	if _, full := errors.AsType[*billing.LimitError](err); full {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+const payerSQL = `
+SELECT created_by
+  FROM channels
+ WHERE id = $1`
+
+func payerOf(ctx context.Context, q postgres.Querier, channelID int64) (int64, error) {
+	var payer int64
+	err := q.QueryRow(ctx, payerSQL, channelID).Scan(&payer)
+	return payer, err
+}
+
+const paidChannelsSQL = `
+SELECT c.id,
+       (SELECT count(*) FROM subscriptions s WHERE s.channel_id = c.id)
+  FROM channels c
+ WHERE c.created_by = $1
+ ORDER BY c.id`
+
+// planChanged lets rest what exceeds a person's plan, the newest first, and
+// wakes what fits again. Nothing is deleted.
+func (p *parts) planChanged(ctx context.Context, tx pgx.Tx, personID int64, plan billing.Plan) error {
+	rows, err := tx.Query(ctx, paidChannelsSQL, personID)
+	if err != nil {
+		return err
+	}
+	type owned struct {
+		ID   int64
+		Subs int
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[owned])
+	if err != nil {
+		return err
+	}
+	left := math.MaxInt32
+	if plan.Sources > 0 {
+		left = int(plan.Sources)
+	}
+	for _, ch := range list {
+		most := min(ch.Subs, left)
+		if _, err := p.channels.LimitSubscriptions(ctx, tx, ch.ID, most); err != nil {
+			return err
+		}
+		left -= most
+	}
+	return nil
+}
+
+// shop is billing in the chat's words.
+type shop struct{ parts *parts }
+
+// Account implements chat.Billing.
+func (s shop) Account(ctx context.Context, person int64, language string) (chat.Account, error) {
+	b, pool := s.parts.billing, s.parts.pool
+	st, err := b.StandingOf(ctx, pool, person)
+	if err != nil {
+		return chat.Account{}, err
+	}
+	meters, err := b.Meters(ctx, pool, person, st.Plan)
+	if err != nil {
+		return chat.Account{}, err
+	}
+	out := chat.Account{Plan: st.Plan.Name(language), Until: st.Until(), Renews: st.Renews}
+	for _, m := range meters {
+		out.Usage = append(out.Usage, chat.Usage{Meter: m.Code, Used: m.Used, Limit: m.Limit})
+	}
+	for _, plan := range b.OnSale() {
+		out.Offers = append(out.Offers, chat.Offer{ID: plan.ID, Title: plan.Name(language), Price: plan.Price})
+	}
+	return out, nil
+}
+
+// Checkout implements chat.Billing.
+func (s shop) Checkout(ctx context.Context, person int64, plan, language, about string) (string, error) {
+	return s.parts.billing.Checkout(ctx, person, plan, language, about)
+}
+
+// Cancel implements chat.Billing.
+func (s shop) Cancel(ctx context.Context, person int64) (bool, error) {
+	return s.parts.billing.Cancel(ctx, person)
+}
+
+// Paid implements chat.Billing.
+func (s shop) Paid(ctx context.Context, tx pgx.Tx, person int64, p *models.SuccessfulPayment) error {
+	_, err := s.parts.billing.Credit(ctx, tx, billing.FromTelegram(person, p, time.Now()))
+	return err
+}
+
+// preCheckout decides about a payment ahead of every queue.
+func (p *parts) preCheckout(ctx context.Context, q *telegram.PreCheckoutQuery) (string, error) {
+	if !p.billing.Enabled() || q.From == nil {
+		return "Nothing is sold here.", nil
+	}
+	code, err := p.billing.PreCheckout(ctx, q.From.ID, q.InvoicePayload, q.Currency, int64(q.TotalAmount))
+	if err != nil || code == "" {
+		return "", err
+	}
+	language := q.From.LanguageCode
+	if known, err := channels.Person(ctx, p.pool, q.From.ID); err == nil {
+		language = known.Language
+	}
+	return p.chat.Text(language, code), nil
+}
