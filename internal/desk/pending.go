@@ -4,31 +4,14 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/postonce/postonce/internal/editorial"
 )
 
 // errNeighbour answers until the feature behind a method is in the tree.
 var errNeighbour = errors.New("desk: the feature behind this is not in the tree yet")
 
-// Draft returns one draft as a card shows it. For members.
-func (d *Desk) Draft(ctx context.Context, by, draftID int64) (DraftView, error) {
-	return DraftView{}, errNeighbour
-}
-
-// Drafts lists drafts, the newest first: those with an id below before (0: from the newest). For members.
-func (d *Desk) Drafts(ctx context.Context, by, channelID int64, states []editorial.DraftState, before int64, limit int) ([]DraftView, error) {
-	return nil, errNeighbour
-}
-
 // DeleteMe erases a person's data and says what stays and why.
 func (d *Desk) DeleteMe(ctx context.Context, by int64) (Erasure, error) {
 	return Erasure{}, errNeighbour
-}
-
-// Dropped lists what scored too low on a local day (YYYY-MM-DD; empty: today).
-func (d *Desk) Dropped(ctx context.Context, by, channelID int64, day string) ([]DroppedView, error) {
-	return nil, errNeighbour
 }
 
 // Rescue drafts a dropped story after all, and teaches the score.
