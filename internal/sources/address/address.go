@@ -72,8 +72,8 @@ func Parse(raw, preview string) (Target, error) {
 		return reddit("/"+m[1]+"/"+m[2], ""), nil
 	}
 	for _, p := range []string{"feed:", "rss:", "itpc:", "pcast:", "podcast:"} {
-		if rest, ok := strings.CutPrefix(strings.ToLower(s), p); ok {
-			s = strings.TrimPrefix(s[len(s)-len(rest):], "//")
+		if len(s) > len(p) && strings.EqualFold(s[:len(p)], p) {
+			s = strings.TrimPrefix(s[len(p):], "//")
 			break
 		}
 	}
