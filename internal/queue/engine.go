@@ -39,6 +39,9 @@ type Config struct {
 
 	// PollEvery, ReapEvery and KeepEvery are for tests: 0 is 1 s, 5 s, 1 s.
 	PollEvery, ReapEvery, KeepEvery time.Duration
+	// LeaseMargin is what an intent keeps of the lease beyond the request's deadline, to write the outcome down;
+	// 0 is 10 s.
+	LeaseMargin time.Duration
 	// AckWait and IntentWait bound how long a group commit waits for more; 0 is 5 ms, 2 ms.
 	AckWait, IntentWait time.Duration
 }
@@ -52,6 +55,7 @@ func (c *Config) defaults() {
 	set(&c.PollEvery, pollEvery)
 	set(&c.ReapEvery, 5*time.Second)
 	set(&c.KeepEvery, time.Second)
+	set(&c.LeaseMargin, 10*time.Second)
 	set(&c.AckWait, 5*time.Millisecond)
 	set(&c.IntentWait, 2*time.Millisecond)
 	if c.Redact == nil {
@@ -121,7 +125,8 @@ INSERT INTO workers (host, pid, build)
 VALUES ($1, $2, $3)
 RETURNING id`
 
-// Start registers the process and its kinds and begins to work. ctx bounds the start only.
+// Start registers the process and its kinds and begins to work. ctx bounds the start only. After an error
+// nothing works and Start may be tried again.
 func (e *Engine) Start(ctx context.Context) error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -172,6 +177,9 @@ UPDATE workers
 // the rest, writes what is to be written, and returns. What is still in flight outside is archived as
 // unconfirmed. An error says that handlers had to be left behind; their leases expire.
 func (e *Engine) Stop(ctx context.Context) error {
+	if e.stopClaims == nil {
+		return nil // never started
+	}
 	e.stopping.Store(true)
 	e.stopClaims()
 	e.background.Wait()

@@ -160,7 +160,7 @@ func intend(ctx context.Context, db querier, ins []*intent) (map[string]int64, e
 		tokens[i], keys[i], hashes[i] = in.run.token, in.key, in.hash
 		classes[i], timeouts[i] = string(in.run.spec.class), in.timeout
 	}
-	rows, err := db.Query(ctx, effectIntendIfLeasedSQL, tokens, keys, hashes, classes, timeouts, leaseMargin)
+	rows, err := db.Query(ctx, effectIntendIfLeasedSQL, tokens, keys, hashes, classes, timeouts, ins[0].run.engine.cfg.LeaseMargin)
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,6 @@ import (
 	"github.com/postonce/postonce/internal/queue/failpoint"
 )
 
-// leaseMargin is what an intent keeps of the lease beyond the request's deadline, to write the outcome down.
-const leaseMargin = 10 * time.Second
-
 var errNotLedger = errors.New("queue: Perform needs a kind with policy ledger or opaque")
 
 // effectState is the state of a row of the ledger.
@@ -91,6 +88,9 @@ type ledgerRow struct {
 
 // intend writes the intent. nil, nil: granted, and committed. A row: the effect is done already.
 func (r *run) intend(ctx context.Context, e Effect, hash []byte) (*ledgerRow, error) {
+	if failpoint.Control {
+		return controlIntend(ctx, r, e, hash)
+	}
 	granted, err := r.writeIntent(ctx, e, hash)
 	if err != nil {
 		return nil, err

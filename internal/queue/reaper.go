@@ -174,6 +174,9 @@ func (e *Engine) reapTx(ctx context.Context, tx pgx.Tx) (int, error) {
 		return 0, err
 	}
 	failpoint.Hit("reaper-locked")
+	if failpoint.Control {
+		return len(ids), controlReap(ctx, tx, ids)
+	}
 	var returned, archived int
 	if err := tx.QueryRow(ctx, jobReapIfExpiredSQL, ids, e.cfg.returnDelay()).Scan(&returned, &archived); err != nil {
 		return 0, fmt.Errorf("judge %d expired jobs: %w", len(ids), err)
