@@ -103,7 +103,7 @@ func newRig(t *testing.T, p plan) *rig {
 	t.Helper()
 	r := &rig{t: t, plan: p, dir: serverDir(t), counts: map[string]int{}, world: newWorld(p.seed, 2*p.lease)}
 	r.binary = filepath.Join(t.TempDir(), "worker")
-	build := exec.Command("go", "build", "-tags", "failpoints", "-o", r.binary, "./worker")
+	build := exec.Command("go", "build", "-tags", "failpoints", "-o", r.binary, "./testdata/worker")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the worker: %v\n%s", err, out)
 	}
