@@ -1,0 +1,223 @@
+package miniapp
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/postonce/postonce/internal/desk"
+	"github.com/postonce/postonce/internal/editorial"
+)
+
+// channelWire is a channel with all its settings.
+type channelWire struct {
+	channelLine
+	Tone             []string            `json:"tone"`
+	LookFor          string              `json:"look_for"`
+	Avoid            string              `json:"avoid"`
+	Threshold        int                 `json:"threshold"`
+	Footer           string              `json:"footer"`
+	LinkStyle        string              `json:"link_style"`
+	Hashtags         []string            `json:"hashtags"`
+	Week             editorial.Week      `json:"week"`
+	QuietFrom        string              `json:"quiet_from"` // HH:MM; empty with quiet_to: none
+	QuietTo          string              `json:"quiet_to"`
+	DailyCap         int                 `json:"daily_cap"`
+	Missed           string              `json:"missed"`
+	Autopilot        editorial.Autopilot `json:"autopilot"`
+	AutopilotMinutes int                 `json:"autopilot_minutes"`
+	AutopilotScore   int                 `json:"autopilot_score"`
+	AutopilotSources []int64             `json:"autopilot_sources"`
+	Digest           string              `json:"digest"`
+	DigestAt         string              `json:"digest_at"`
+}
+
+func channelOf(v desk.ChannelView) channelWire {
+	w := channelWire{
+		channelLine: lineOf(v), Tone: list(v.Tone), LookFor: v.LookFor, Avoid: v.Avoid, Threshold: v.Threshold, Footer: v.Footer,
+		LinkStyle: v.LinkStyle, Hashtags: list(v.Hashtags), Week: v.Week, DailyCap: v.DailyCap, Missed: v.Missed, Autopilot: v.Autopilot,
+		AutopilotMinutes: v.AutopilotMinutes, AutopilotScore: v.AutopilotScore, AutopilotSources: list(v.AutopilotSources),
+		Digest: v.Digest, DigestAt: v.DigestAt.String(),
+	}
+	if v.Quiet.From != v.Quiet.To {
+		w.QuietFrom, w.QuietTo = v.Quiet.From.String(), v.Quiet.To.String()
+	}
+	return w
+}
+
+// settings tags a channel's answer with the version of its settings, which If-Match of a change names.
+func settings(v desk.ChannelView) reply {
+	return reply{body: channelOf(v), tag: versionTag(v.Version)}
+}
+
+func versionTag(version int) string { return fmt.Sprintf("v%d.", version) }
+
+func (s *Server) channel(c *call) (reply, error) {
+	id, err := c.id("channel")
+	if err != nil {
+		return reply{}, err
+	}
+	v, err := s.cfg.Desk.Channel(c.Context(), c.by, id)
+	return settings(v), err
+}
+
+// settingsChange is a partial change. Times of day are HH:MM.
+type settingsChange struct {
+	desk.ChannelChange
+	QuietFrom *string `json:"quiet_from"`
+	QuietTo   *string `json:"quiet_to"`
+	DigestAt  *string `json:"digest_at"`
+}
+
+// change reads the times of day; both ends of the quiet hours come together.
+func (in settingsChange) change() (desk.ChannelChange, error) {
+	out := in.ChannelChange
+	if in.QuietFrom != nil && in.QuietTo != nil {
+		out.Quiet = &editorial.Quiet{}
+		if *in.QuietFrom != "" || *in.QuietTo != "" {
+			from, err := clock("quiet_from", *in.QuietFrom)
+			if err != nil {
+				return out, err
+			}
+			to, err := clock("quiet_to", *in.QuietTo)
+			if err != nil {
+				return out, err
+			}
+			*out.Quiet = editorial.Quiet{From: from, To: to}
+		}
+	}
+	if in.DigestAt != nil {
+		at, err := clock("digest_at", *in.DigestAt)
+		if err != nil {
+			return out, err
+		}
+		out.DigestAt = &at
+	}
+	return out, nil
+}
+
+func clock(field, raw string) (editorial.Clock, error) {
+	at, err := editorial.ParseClock(raw)
+	if err != nil {
+		return 0, &desk.Error{Code: desk.CodeSetting, Args: map[string]any{"field": field, "value": raw}, Cause: err}
+	}
+	return at, nil
+}
+
+// changeChannel sets what the body names. With If-Match, only if nobody changed the settings meanwhile.
+func (s *Server) changeChannel(c *call) (reply, error) {
+	id, err := c.id("channel")
+	if err != nil {
+		return reply{}, err
+	}
+	in, err := decode[settingsChange](c)
+	if err != nil {
+		return reply{}, err
+	}
+	change, err := in.change()
+	if err != nil {
+		return reply{}, err
+	}
+	if match := c.Header.Get("If-Match"); match != "" {
+		now, err := s.cfg.Desk.Channel(c.Context(), c.by, id)
+		if err != nil {
+			return reply{}, err
+		}
+		if !strings.HasPrefix(match, `"`+versionTag(now.Version)) {
+			return reply{}, problem{Status: http.StatusPreconditionFailed, Code: "changed", Title: "Somebody changed the settings meanwhile.", Args: map[string]any{"version": now.Version}}
+		}
+	}
+	v, err := s.cfg.Desk.Update(c.Context(), c.by, id, change)
+	return settings(v), err
+}
+
+func (s *Server) pause(c *call) (reply, error) {
+	id, err := c.id("channel")
+	if err != nil {
+		return reply{}, err
+	}
+	changed, err := s.cfg.Desk.Pause(c.Context(), c.by, id)
+	return ok(map[string]bool{"changed": changed}), err
+}
+
+func (s *Server) resume(c *call) (reply, error) {
+	id, err := c.id("channel")
+	if err != nil {
+		return reply{}, err
+	}
+	changed, err := s.cfg.Desk.Resume(c.Context(), c.by, id)
+	return ok(map[string]bool{"changed": changed}), err
+}
+
+func (s *Server) members(c *call) (reply, error) {
+	id, err := c.id("channel")
+	if err != nil {
+		return reply{}, err
+	}
+	m, err := s.cfg.Desk.Members(c.Context(), c.by, id)
+	return ok(map[string]any{"members": list(m)}), err
+}
+
+// changeMember changes a role (owners), or whether one gets the cards oneself.
+func (s *Server) changeMember(c *call) (reply, error) {
+	id, err := c.id("channel")
+	if err != nil {
+		return reply{}, err
+	}
+	person, err := c.id("person")
+	if err != nil {
+		return reply{}, err
+	}
+	in, err := decode[struct {
+		Role   *editorial.Role `json:"role"`
+		Notify *bool           `json:"notify"`
+	}](c)
+	if err != nil {
+		return reply{}, err
+	}
+	if in.Notify != nil {
+		if person != c.by {
+			return reply{}, &desk.Error{Code: desk.CodeRole, Args: map[string]any{"need": "self"}}
+		}
+		if err := s.cfg.Desk.SetNotify(c.Context(), c.by, id, *in.Notify); err != nil {
+			return reply{}, err
+		}
+	}
+	if in.Role != nil {
+		if err := s.cfg.Desk.SetRole(c.Context(), c.by, id, person, *in.Role); err != nil {
+			return reply{}, err
+		}
+	}
+	return s.members(c)
+}
+
+func (s *Server) removeMember(c *call) (reply, error) {
+	id, err := c.id("channel")
+	if err != nil {
+		return reply{}, err
+	}
+	person, err := c.id("person")
+	if err != nil {
+		return reply{}, err
+	}
+	gone, err := s.cfg.Desk.RemoveMember(c.Context(), c.by, id, person)
+	return ok(map[string]bool{"changed": gone}), err
+}
+
+func (s *Server) invite(c *call) (reply, error) {
+	id, err := c.id("channel")
+	if err != nil {
+		return reply{}, err
+	}
+	in, err := decode[struct {
+		Role editorial.Role `json:"role"`
+	}](c)
+	if err != nil {
+		return reply{}, err
+	}
+	token, err := s.cfg.Desk.Invite(c.Context(), c.by, id, in.Role)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusCreated, body: map[string]string{"link": s.cfg.InviteLink(token)}}, nil
+}

@@ -1,0 +1,144 @@
+package miniapp
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed page/index.html page/style.css page/icon.svg page/js/*.js
+var pageFS embed.FS
+
+// contentPolicy lets the page load its own files and Telegram's script, show
+// images of posts, and be framed by Telegram's web clients; nothing else.
+const contentPolicy = "default-src 'none'; script-src 'self' https://telegram.org; style-src 'self'; " +
+	"img-src 'self' https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'self' https://web.telegram.org https://*.telegram.org; object-src 'none'"
+
+// asset is a file of the page, ready to send.
+type asset struct {
+	kind       string
+	plain, zip []byte
+	immutable  bool
+	etag       string
+}
+
+// assets serves the page. Its files live under a folder named by the digest of
+// them all and may be kept for ever; the page itself is asked for each time.
+type assets struct {
+	files map[string]asset // by path under /app/
+}
+
+// loadAssets reads the embedded files, in order, and packs each once.
+func loadAssets() (*assets, error) {
+	sum := sha256.New()
+	raw := map[string][]byte{}
+	var names []string
+	err := fs.WalkDir(pageFS, "page", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := pageFS.ReadFile(p)
+		name := strings.TrimPrefix(p, "page/")
+		raw[name] = b
+		names = append(names, name)
+		fmt.Fprintf(sum, "%s %d\n", name, len(b))
+		sum.Write(b)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the page's files: %w", err)
+	}
+	slices.Sort(names)
+	folder := "a/" + hex.EncodeToString(sum.Sum(nil))[:12]
+	a := &assets{files: map[string]asset{}}
+	for _, name := range names {
+		if name != "index.html" {
+			a.files[folder+"/"+name] = pack(name, raw[name], true)
+		}
+	}
+	a.files[""] = pack("index.html", index(raw["index.html"], folder, names), false)
+	return a, nil
+}
+
+// index fills in where the files are, and lets the browser fetch every module
+// of the first view at once instead of one import after the other.
+func index(page []byte, folder string, names []string) []byte {
+	var preload strings.Builder
+	for _, n := range names {
+		first := !strings.HasPrefix(n, "js/view-") && n != "js/text-ru.js" || n == "js/view-plan.js"
+		if strings.HasPrefix(n, "js/") && n != "js/main.js" && first {
+			fmt.Fprintf(&preload, "<link rel=\"modulepreload\" href=\"%s/%s\">\n", folder, n)
+		}
+	}
+	return []byte(strings.NewReplacer("{{assets}}", folder, "{{preload}}\n", preload.String()).Replace(string(page)))
+}
+
+func pack(name string, plain []byte, immutable bool) asset {
+	kinds := map[string]string{".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+	sum := sha256.Sum256(plain)
+	a := asset{kind: kinds[path.Ext(name)] + "; charset=utf-8", plain: plain, immutable: immutable, etag: `"` + hex.EncodeToString(sum[:10]) + `"`}
+	var buf bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression) // the level is one of its own
+	_, _ = z.Write(plain)                                   // a buffer takes everything
+	_ = z.Close()
+	a.zip = buf.Bytes()
+	return a
+}
+
+// ServeHTTP serves /app/ and what is below it.
+func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, name, _ := strings.Cut(r.URL.Path, "/app/")
+	file, ok := a.files[name]
+	head := w.Header()
+	head.Set("Content-Security-Policy", contentPolicy)
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Referrer-Policy", "no-referrer")
+	head.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		head.Set("Allow", "GET, HEAD")
+		http.Error(w, "read only", http.StatusMethodNotAllowed)
+		return
+	}
+	head.Set("ETag", file.etag)
+	head.Set("Vary", "Accept-Encoding")
+	head.Set("Cache-Control", "no-cache")
+	if file.immutable {
+		head.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	if strings.Contains(r.Header.Get("If-None-Match"), file.etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	head.Set("Content-Type", file.kind)
+	body := file.plain
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		head.Set("Content-Encoding", "gzip")
+		body = file.zip
+	}
+	head.Set("Content-Length", fmt.Sprint(len(body)))
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(body) // the reader went away: nobody to tell
+	}
+}
+
+// weight is what all files of the page are together on the wire, in bytes.
+func (a *assets) weight() int {
+	n := 0
+	for _, f := range a.files {
+		n += len(f.zip)
+	}
+	return n
+}

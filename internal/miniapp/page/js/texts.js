@@ -1,0 +1,46 @@
+// The words of the interface. A key's text may hold {name} places; a key that
+// counts has the forms of Intl.PluralRules as key#one, key#few, key#many, key#other.
+
+import en from './text-en.js';
+
+/** @type {Record<string, string>} */
+let texts = en;
+let lang = 'en';
+let plural = new Intl.PluralRules('en');
+
+/** Chooses the language; what is not translated falls back to English. @param {string} code */
+export async function setLanguage(code) {
+  lang = code.toLowerCase().startsWith('ru') ? 'ru' : 'en';
+  texts = lang === 'ru' ? (await import('./text-ru.js')).default : en;
+  plural = new Intl.PluralRules(lang);
+  document.documentElement.lang = lang;
+}
+
+export const language = () => lang;
+
+/** @param {string} key @param {Record<string, unknown>} [args] @returns {string} */
+export function t(key, args = {}) {
+  const form = typeof args.n === 'number' ? `${key}#${plural.select(args.n)}` : key;
+  const text = texts[form] ?? texts[key] ?? texts[`${key}#other`] ?? en[/** @type {keyof typeof en} */ (key)];
+  if (text === undefined) return key;
+  return text.replace(/\{(\w+)\}/g, (_, name) => String(args[name] ?? ''));
+}
+
+/** Whether there are words for a key. @param {string} key */
+export const has = key => key in texts || `${key}#other` in texts;
+
+/** The words for a code of the server's, or the code made legible. @param {string} area @param {string} code @param {Record<string, unknown>} [args] */
+export function words(area, code, args) {
+  const key = `${area}.${code}`;
+  return has(key) ? t(key, args) : code.replace(/^error\./, '').replace(/[._]/g, ' ');
+}
+
+/** What went wrong, for a person, naming the mend. @param {unknown} err */
+export function explain(err) {
+  const e = /** @type {{ code?: string, args?: Record<string, unknown>, message?: string }} */ (err ?? {});
+  const code = (e.code ?? 'internal').replace(/^error\./, '');
+  if (has(`error.${code}`)) return t(`error.${code}`, e.args);
+  const area = code.split('.')[0];
+  if (has(`error.${area}`)) return t(`error.${area}`, e.args);
+  return e.message && e.message !== e.code ? e.message : t('error.internal');
+}

@@ -1,0 +1,157 @@
+package miniapp
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/postonce/postonce/internal/postgres"
+)
+
+// Config is what a Server needs.
+type Config struct {
+	Desk   Desk
+	Pool   postgres.Querier // for charts and stamps: reads only
+	Token  string           // the bot's: it proves Telegram's data and signs the sessions
+	Now    func() time.Time
+	Logger zerolog.Logger
+	// Billing is nil with BILLING=off.
+	Billing Billing
+	// InviteLink makes the address that carries an invitation's token to the bot.
+	InviteLink func(token string) string
+}
+
+// Server answers the page and its API. It is safe for concurrent use.
+type Server struct {
+	cfg      Config
+	sessions sessions
+	stamps   stamps
+	assets   *assets
+	closed   chan struct{}
+	once     sync.Once
+}
+
+// New returns a Server.
+func New(cfg Config) (*Server, error) {
+	a, err := loadAssets()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.InviteLink == nil {
+		cfg.InviteLink = func(token string) string { return token }
+	}
+	return &Server{
+		cfg: cfg, sessions: newSessions(cfg.Token, cfg.Now), stamps: stamps{pool: cfg.Pool, now: cfg.Now, known: map[int64]*stamp{}},
+		assets: a, closed: make(chan struct{}),
+	}, nil
+}
+
+// Close ends the open event streams, so that a stopping process need not wait for them.
+func (s *Server) Close() { s.once.Do(func() { close(s.closed) }) }
+
+// Page serves /app/.
+func (s *Server) Page() http.Handler { return s.assets }
+
+// API serves /api/v1/.
+func (s *Server) API() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range s.routes() {
+		mux.Handle(r.method+" "+prefix+r.path, s.endpoint(r))
+	}
+	mux.HandleFunc(prefix, func(w http.ResponseWriter, _ *http.Request) {
+		writeProblem(w, problem{Status: http.StatusNotFound, Code: "not_found", Title: "There is nothing at this address."})
+	})
+	return mux
+}
+
+const prefix = "/api/v1/"
+
+// route is one operation of the API. openapi.json describes exactly these: a test compares.
+type route struct {
+	method, path string
+	open         bool // answers without a session
+	limit        int64
+	handle       func(c *call) (reply, error)
+}
+
+const (
+	bodyLimit = 256 << 10
+	opmlLimit = 5 << 20
+)
+
+func (s *Server) routes() []route {
+	all := []route{
+		{method: "POST", path: "session", open: true, handle: s.openSession},
+		{method: "GET", path: "openapi.json", open: true, handle: s.describe},
+		{method: "GET", path: "me", handle: s.me},
+		{method: "PATCH", path: "me", handle: s.changeMe},
+		{method: "GET", path: "events", handle: s.events},
+		{method: "GET", path: "billing", handle: s.billing},
+		{method: "POST", path: "billing/checkout", handle: s.checkout},
+		{method: "POST", path: "billing/cancel", handle: s.cancelPlan},
+		{method: "POST", path: "probe", handle: s.probe},
+		{method: "GET", path: "packs", handle: s.packs},
+		{method: "GET", path: "life", handle: s.life},
+	}
+	all = append(all, s.channelRoutes()...)
+	return append(all, s.draftRoutes()...)
+}
+
+func (s *Server) channelRoutes() []route {
+	const ch = "channels/{channel}"
+	const src = ch + "/sources/{source}"
+	return []route{
+		{method: "GET", path: ch, handle: s.channel},
+		{method: "PATCH", path: ch, handle: s.changeChannel},
+		{method: "POST", path: ch + "/pause", handle: s.pause},
+		{method: "POST", path: ch + "/resume", handle: s.resume},
+		{method: "GET", path: ch + "/changes", handle: s.changes},
+		{method: "GET", path: ch + "/members", handle: s.members},
+		{method: "PATCH", path: ch + "/members/{person}", handle: s.changeMember},
+		{method: "DELETE", path: ch + "/members/{person}", handle: s.removeMember},
+		{method: "POST", path: ch + "/invitations", handle: s.invite},
+		{method: "GET", path: ch + "/plan", handle: s.plan},
+		{method: "GET", path: ch + "/free-slots", handle: s.freeSlots},
+		{method: "GET", path: ch + "/drafts", handle: s.drafts},
+		{method: "POST", path: ch + "/drafts", handle: s.ownDraft},
+		{method: "GET", path: ch + "/sources", handle: s.sources},
+		{method: "POST", path: ch + "/sources", handle: s.addSource},
+		{method: "GET", path: ch + "/sources/rhythm", handle: s.rhythm},
+		{method: "GET", path: ch + "/sources.opml", handle: s.exportOPML},
+		{method: "POST", path: ch + "/sources.opml", handle: s.importOPML, limit: opmlLimit},
+		{method: "POST", path: ch + "/packs/{pack}", handle: s.addPack},
+		{method: "PATCH", path: src, handle: s.changeSource},
+		{method: "DELETE", path: src, handle: s.removeSource},
+		{method: "POST", path: src + "/pause", handle: s.pauseSource},
+		{method: "POST", path: src + "/resume", handle: s.resumeSource},
+		{method: "POST", path: src + "/retry", handle: s.retrySource},
+		{method: "GET", path: src + "/test", handle: s.testSource},
+		{method: "GET", path: ch + "/status", handle: s.status},
+		{method: "GET", path: ch + "/activity", handle: s.activity},
+		{method: "GET", path: ch + "/stats", handle: s.stats},
+		{method: "GET", path: ch + "/dropped", handle: s.dropped},
+		{method: "POST", path: ch + "/dropped/{story}/rescue", handle: s.rescue},
+	}
+}
+
+func (s *Server) draftRoutes() []route {
+	const d = "drafts/{draft}"
+	return []route{
+		{method: "GET", path: d, handle: s.draft},
+		{method: "POST", path: d + "/approve", handle: s.approve},
+		{method: "POST", path: d + "/post-now", handle: s.postNow},
+		{method: "POST", path: d + "/schedule", handle: s.schedule},
+		{method: "POST", path: d + "/move", handle: s.move},
+		{method: "POST", path: d + "/skip", handle: s.skip},
+		{method: "POST", path: d + "/skip-reason", handle: s.skipReason},
+		{method: "POST", path: d + "/undo", handle: s.undo},
+		{method: "POST", path: d + "/retry", handle: s.retry},
+		{method: "POST", path: d + "/edit", handle: s.edit},
+		{method: "POST", path: d + "/rewrite", handle: s.rewrite},
+		{method: "POST", path: d + "/settle", handle: s.settle},
+		{method: "POST", path: d + "/edit-post", handle: s.editPost},
+		{method: "POST", path: d + "/delete-post", handle: s.deletePost},
+	}
+}
