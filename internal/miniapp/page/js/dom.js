@@ -1,6 +1,6 @@
 // Building the page: elements, keyed lists, sheets and short notices.
 
-/** @typedef {string | number | Node | null | undefined | false | Child[]} Child */
+/** @typedef {string | number | Node | null | undefined | false | any[]} Child */
 
 /**
  * Makes an element. `on…` properties are listeners, `style` sets custom

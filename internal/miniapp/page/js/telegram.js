@@ -52,6 +52,7 @@ export function applyTheme() {
   try { given = { ...JSON.parse(launch.get('tgWebAppThemeParams') ?? sessionStorage.getItem('theme') ?? '{}'), ...app()?.themeParams }; } catch { /* a theme that cannot be read is no theme */ }
   if (given.bg_color) sessionStorage.setItem('theme', JSON.stringify(given));
   const fallback = (given.bg_color ? luminance(rgb(given.bg_color)) < 0.2 : matchMedia('(prefers-color-scheme: dark)').matches) ? dark : light;
+  /** @type {Record<string, string>} */
   const p = { ...fallback, ...given };
   const isDark = luminance(rgb(p.bg_color)) < 0.2;
   const card = p.section_bg_color ?? p.bg_color, page = p.secondary_bg_color === card ? (isDark ? '#0e1621' : '#f0f2f5') : p.secondary_bg_color;

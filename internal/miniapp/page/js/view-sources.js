@@ -71,8 +71,8 @@ export function view() {
   /** @param {Source} s */
   function chart(s) {
     if (!rhythm) return null;
-    const by = new Map((rhythm.sources[s.id] ?? []).map(d => [d.day, d]));
-    const days = Array.from({ length: rhythm.days }, (_, i) => by.get(addDays(/** @type {Rhythm} */ (rhythm).today, i - rhythm.days + 1)));
+    const { today, days: span, sources: all } = rhythm, by = new Map((all[s.id] ?? []).map(d => [d.day, d]));
+    const days = Array.from({ length: span }, (_, i) => by.get(addDays(today, i - span + 1)));
     const fresh = days.reduce((n, d) => n + (d?.fresh ?? 0), 0), proposed = days.reduce((n, d) => n + (d?.proposed ?? 0), 0);
     return spark(days.map(d => ({ label: d?.day ?? '', back: Math.max(d?.fresh ?? 0, d?.proposed ?? 0), front: d?.proposed ?? 0 })), t('spark', { fresh, proposed }));
   }

@@ -1,0 +1,224 @@
+// Whole flows of the page in Debian's Chromium. The Go test starts the server and runs this.
+import { test, before, after, beforeEach } from 'node:test';
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+
+const { BASE, ANN, VIC, EVE, OLD, SHOTS } = process.env;
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const tabs = ['plan', 'drafts', 'sources', 'channel', 'activity', 'billing'];
+if (SHOTS) mkdirSync(SHOTS, { recursive: true });
+let browser;
+before(async () => { browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] }); });
+after(() => browser?.close());
+beforeEach(() => fetch(BASE + '/reset', { method: 'POST' }));
+
+/** A page as a person has it; errors of scripts and of the policy are collected. */
+async function open(data, { query = '', desktop = false, dark = false, width = 360 } = {}) {
+  const ctx = await browser.newContext({ viewport: desktop ? { width: 1280, height: 800 } : { width, height: 740 }, isMobile: !desktop, hasTouch: !desktop, colorScheme: dark ? 'dark' : 'light', deviceScaleFactor: SHOTS ? 2 : 1 });
+  await ctx.route(u => u.hostname !== '127.0.0.1', r => r.abort());
+  const page = await ctx.newPage();
+  page.errors = [];
+  page.on('pageerror', e => page.errors.push(e.message));
+  page.on('console', m => { if (m.type() === 'error' && !/ERR_FAILED|40[0-9]|412|409/.test(m.text())) page.errors.push(m.text()); });
+  await page.goto(`${BASE}/app/?${query}${data ? '#tgWebAppData=' + encodeURIComponent(data) + '&tgWebAppVersion=8.0' : ''}`);
+  return page;
+}
+const ready = async p => { await p.waitForSelector('html[data-ready]'); return p; };
+const shot = (p, name) => SHOTS && p.screenshot({ path: `${SHOTS}/${name}.png` });
+const close = async p => { assert.deepEqual(p.errors, []); await p.context().close(); };
+const act = (p, draft, key) => p.click(`[data-key="${draft}"] [data-act="${key}"]`);
+
+for (const look of [{ name: 'phone-light' }, { name: 'phone-dark', dark: true }, { name: 'desktop-light', desktop: true }, { name: 'desktop-dark', desktop: true, dark: true }]) {
+  test(`every tab is whole, fits and is accessible: ${look.name}`, async () => {
+    for (const tab of tabs) {
+      const p = await ready(await open(ANN, { ...look, query: `view=${tab}` }));
+      await p.waitForFunction(() => !document.querySelector('.view .skeleton, .view .spinner'));
+      await p.waitForTimeout(250);
+      await shot(p, `${look.name}-${tab}`);
+      assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth && document.getElementById('view').scrollWidth <= document.getElementById('view').clientWidth + 1), `${tab} overflows`);
+      await p.evaluate(axe);
+      const bad = await p.evaluate(async () => (await window.axe.run({ resultTypes: ['violations'] })).violations.filter(v => v.impact === 'serious' || v.impact === 'critical').map(v => `${v.id}: ${v.nodes.map(n => n.target + ' ' + n.failureSummary).slice(0, 3).join(' | ')}`));
+      assert.deepEqual(bad, [], tab);
+      await close(p);
+    }
+  });
+}
+
+test('a draft is approved, taken back and skipped', async () => {
+  const p = await ready(await open(ANN, { query: 'view=drafts' }));
+  await act(p, 1, 'approve');
+  await p.waitForSelector('.toast >> text=Scheduled for');
+  await p.waitForSelector('[data-key="1"]', { state: 'detached' });
+  await p.click('.toast button');
+  await p.waitForSelector('[data-key="1"] [data-act="skip"]');
+  await act(p, 1, 'skip');
+  await shot(p, 'skip-sheet');
+  await p.click('dialog >> text=Off topic');
+  await p.waitForSelector('[data-key="1"]', { state: 'detached' });
+  await p.click('.filter >> text=Skipped');
+  await p.waitForSelector('[data-key="1"] >> text=Skipped: Off topic');
+  await close(p);
+});
+
+test('a late decision is told what already happened', async () => {
+  const p = await ready(await open(ANN, { query: 'view=drafts' }));
+  await p.waitForSelector('[data-key="2"] [data-act="approve"]');
+  const s = await (await fetch(BASE + '/api/v1/session', { method: 'POST', headers: { authorization: 'tma ' + ANN } })).json();
+  const res = await fetch(BASE + '/api/v1/drafts/2/skip', { method: 'POST', headers: { authorization: 'Bearer ' + s.token, 'content-type': 'application/json' }, body: '{"transition":1,"reason":"old"}' });
+  assert.equal(res.status, 200);
+  await act(p, 2, 'approve');
+  await p.waitForSelector('.toast >> text=Already so: Skipped');
+  await close(p);
+});
+
+test('an edit shows what it will look like and keeps to the limit', async () => {
+  const p = await ready(await open(ANN, { query: 'view=drafts' }));
+  await act(p, 3, 'edit');
+  await p.fill('.post-edit', 'Short <b>bold</b> & plain');
+  assert.equal(await p.textContent('.preview b'), 'bold');
+  await shot(p, 'edit');
+  await p.fill('.post-edit', 'x'.repeat(4097));
+  assert.ok(await p.isDisabled('.editing .primary'));
+  await p.fill('.post-edit', 'Short <b>bold</b><script>alert(1)</script><img src=x onerror=alert(1)>');
+  assert.equal(await p.locator('.preview script, .preview img').count(), 0);
+  await p.fill('.post-edit', 'Short <b>bold</b>');
+  await p.click('.editing .primary');
+  await p.waitForSelector('[data-key="3"] .bubble b >> text=bold');
+  await close(p);
+});
+
+test('a rewrite is pending until it is there', async () => {
+  const p = await ready(await open(ANN, { query: 'view=drafts' }));
+  await act(p, 3, 'rewrite');
+  await p.click('dialog >> text=Shorter');
+  await p.waitForSelector('[data-key="3"] .waiting >> text=4711');
+  await close(p);
+});
+
+test('a draft moves by tap, by keyboard and by drag', async () => {
+  const p = await ready(await open(ANN, { query: 'view=plan' }));
+  await p.waitForSelector('[data-focus=d4]');
+  const slotOf = id => p.evaluate(i => document.querySelector(`[data-focus=d${i}]`)?.closest('.slot')?.dataset.at, id);
+  const free = n => p.evaluate(i => document.querySelectorAll('.slot.free[data-at]')[i].dataset.at, n);
+  let target = await free(2);
+  await p.tap('[data-focus=g4]');
+  await p.waitForSelector('.banner >> text=Where to?');
+  await shot(p, 'moving');
+  await p.tap(`.slot[data-at="${target}"] button`);
+  await p.waitForSelector('.toast >> text=Moved to');
+  await p.waitForFunction(() => !document.querySelector('.slot.pending'));
+  assert.equal(await slotOf(4), target);
+  await close(p);
+
+  const q = await ready(await open(ANN, { query: 'view=plan', desktop: true }));
+  await q.focus('[data-focus=d4]');
+  await q.keyboard.press('m');
+  await q.waitForSelector('.banner');
+  await q.keyboard.press('ArrowDown');
+  await q.keyboard.press('Enter');
+  await q.waitForSelector('.toast >> text=Moved to');
+  await q.waitForFunction(() => !document.querySelector('.slot.pending'));
+  const now = await q.evaluate(() => document.querySelector('[data-focus=d4]').closest('.slot').dataset.at);
+  assert.notEqual(now, target);
+  target = await q.evaluate(() => document.querySelectorAll('.slot.free[data-at]')[6].dataset.at);
+  const from = await q.locator('[data-focus=d5]').boundingBox(), to = await q.locator(`.slot[data-at="${target}"]`).boundingBox();
+  await q.mouse.move(from.x + 20, from.y + 14);
+  await q.mouse.down();
+  await q.mouse.move(from.x + 40, from.y + 30, { steps: 3 });
+  await q.mouse.move(to.x + 20, to.y + 14, { steps: 6 });
+  await shot(q, 'dragging');
+  await q.mouse.up();
+  await q.waitForFunction(at => document.querySelector('[data-focus=d5]').closest('.slot').dataset.at === at && !document.querySelector('.slot.pending'), target);
+  await close(q);
+});
+
+test('what is in doubt asks, and settles', async () => {
+  const p = await ready(await open(ANN, { query: 'view=activity' }));
+  await p.waitForSelector('[data-key="6"] >> text=It may have been posted');
+  await p.click('[data-key="6"] [data-act="settle.there"]');
+  await p.click('dialog .primary');
+  await p.waitForSelector('[data-key="6"]', { state: 'detached' });
+  await close(p);
+});
+
+test('settings are saved together, and not over those of somebody else', async () => {
+  const p = await ready(await open(ANN, { query: 'view=channel' }));
+  const look = p.locator('textarea').first();
+  await look.fill('lighthouses');
+  await p.click('.savebar [data-act=save]');
+  await p.waitForSelector('.toast >> text=Saved');
+  const s = await (await fetch(BASE + '/api/v1/session', { method: 'POST', headers: { authorization: 'tma ' + ANN } })).json();
+  await p.locator('textarea').first().fill('mine');
+  await fetch(BASE + '/api/v1/channels/1', { method: 'PATCH', headers: { authorization: 'Bearer ' + s.token, 'content-type': 'application/json' }, body: '{"look_for":"theirs"}' });
+  await p.click('.savebar [data-act=save]');
+  await p.waitForSelector('.toast >> text=meanwhile');
+  await close(p);
+});
+
+test('a viewer sees and decides nothing, in Russian', async () => {
+  const p = await ready(await open(VIC, { query: 'view=drafts' }));
+  await p.waitForSelector('[data-key="1"]');
+  assert.equal(await p.locator('[data-act=approve]').count(), 0);
+  assert.equal(await p.getAttribute('html', 'lang'), 'ru');
+  await shot(p, 'russian');
+  await close(p);
+});
+
+test('posts from right to left are shown right', async () => {
+  const p = await ready(await open(ANN, { query: 'view=drafts' }));
+  const [text, first] = await p.evaluate(() => {
+    const t = document.querySelector('[data-key="2"] .post-text'), r = document.createRange();
+    r.selectNodeContents(t.querySelector('b'));
+    return [t.getBoundingClientRect().right, r.getBoundingClientRect().right];
+  });
+  assert.ok(text - first < 20, 'a Hebrew headline begins at the right');
+  await close(p);
+});
+
+test('strangers, expired and missing data, and a lost line are told what to do', async () => {
+  for (const [data, text] of [[EVE, 'No channel yet'], [OLD, 'Please open it again'], ['', 'Open it from the bot'], [ANN.replace('Ann', 'Bob'), 'Please open it again']]) {
+    const p = await open(data);
+    await p.waitForSelector(`text=${text}`);
+    await close(p);
+  }
+  const p = await ready(await open(ANN, { query: 'view=drafts' }));
+  await p.waitForSelector('[data-key="1"]');
+  await p.context().setOffline(true);
+  await act(p, 1, 'approve');
+  await p.waitForSelector('.toast.bad >> text=No connection');
+  await p.waitForSelector('.chip >> text=Offline');
+  await shot(p, 'offline');
+  await p.context().setOffline(false);
+  await act(p, 1, 'approve');
+  await p.waitForSelector('.toast >> text=Scheduled for');
+  await p.context().close();
+});
+
+test('it is there at once on a slow phone, and nothing jumps', async () => {
+  const times = [];
+  for (let i = 0; i < 3; i++) {
+    const ctx = await browser.newContext({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
+    await ctx.route(u => u.hostname !== '127.0.0.1', r => r.abort());
+    const p = await ctx.newPage();
+    const cdp = await ctx.newCDPSession(p);
+    await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+    await p.addInitScript(() => {
+      window.shift = 0;
+      new PerformanceObserver(l => { for (const e of l.getEntries()) if (!e.hadRecentInput) window.shift += e.value; }).observe({ type: 'layout-shift', buffered: true });
+      const wait = () => (document.querySelector('.slot') ? (window.there = performance.now()) : requestAnimationFrame(wait));
+      wait();
+    });
+    await p.goto(`${BASE}/app/#tgWebAppData=${encodeURIComponent(ANN)}`);
+    await p.waitForFunction(() => window.there);
+    await p.waitForTimeout(300);
+    const [there, shift] = await p.evaluate(() => [window.there, window.shift]);
+    times.push(Math.round(there));
+    assert.ok(shift < 0.02, `layout shift ${shift}`);
+    await ctx.close();
+  }
+  console.log(`the week is there after ${times.join(', ')} ms (4 x CPU throttling)`);
+  // The goal is 300 ms on a quiet machine; a shared one gets room.
+  assert.ok(Math.min(...times) < Number(process.env.LIMIT_MS ?? 900), times.join());
+});
