@@ -79,9 +79,9 @@ func TestThePageInChromium(t *testing.T) {
 	cmd.Dir = "browsertest"
 	cmd.Env = append(os.Environ(), "BASE="+srv.URL, "ANN="+signed(t, ann, "Ann", "en", now), "VIC="+signed(t, vic, "Вик", "ru", now),
 		"EVE="+signed(t, eve, "Eve", "en", now), "OLD="+signed(t, ann, "Ann", "en", now.Add(-2*time.Hour)))
-	out, err := cmd.CombinedOutput()
-	t.Logf("%s", out)
-	if err != nil {
+	// Streamed, so that a test that hangs has already said where.
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
 }

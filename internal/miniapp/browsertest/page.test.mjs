@@ -19,6 +19,7 @@ async function open(data, { query = '', desktop = false, dark = false, width = 3
   const ctx = await browser.newContext({ viewport: desktop ? { width: 1280, height: 800 } : { width, height: 740 }, isMobile: !desktop, hasTouch: !desktop, colorScheme: dark ? 'dark' : 'light', deviceScaleFactor: SHOTS ? 2 : 1 });
   await ctx.route(u => u.hostname !== '127.0.0.1', r => r.abort());
   const page = await ctx.newPage();
+  page.setDefaultTimeout(8000);
   page.errors = [];
   page.on('pageerror', e => page.errors.push(e.message));
   page.on('console', m => { if (m.type() === 'error' && !/ERR_FAILED|40[0-9]|412|409/.test(m.text())) page.errors.push(m.text()); });

@@ -1,0 +1,336 @@
+package miniapp_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/miniapp"
+)
+
+// ask makes a request and reads its answer.
+func ask(t testing.TB, method, url, auth, body string, head ...string) (*http.Response, map[string]any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", auth)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(head); i += 2 {
+		req.Header.Set(head[i], head[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	_ = json.Unmarshal(raw, &out) // 304 and plain answers have none
+	return res, out
+}
+
+func session(t testing.TB, base string, id int64) string {
+	t.Helper()
+	res, out := ask(t, "POST", base+"/api/v1/session", "tma "+signed(t, id, "X", "en", time.Now()), "")
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("session of %d: %d %v", id, res.StatusCode, out)
+	}
+	return "Bearer " + out["token"].(string)
+}
+
+func TestSessionsAreOpenedByTelegramAlone(t *testing.T) {
+	t.Parallel()
+	f := newFakeDesk(time.Now())
+	srv := start(t, f, time.Now)
+	good := signed(t, ann, "Ann", "en", time.Now())
+	token := session(t, srv.URL, ann)
+	tests := []struct {
+		name, auth, code string
+		status           int
+	}{
+		{"signed", "tma " + good, "", 200},
+		{"a session says who it is", token, "", 200},
+		{"nothing", "", "session.missing", 401},
+		{"forged", "tma " + strings.Replace(good, "Ann", "Eve", 1), "session.refused", 401},
+		{"a duplicated key", "tma " + good + "&user=%7B%22id%22%3A666%7D", "session.refused", 401},
+		{"expired", "tma " + signed(t, ann, "Ann", "en", time.Now().Add(-61*time.Minute)), "session.expired", 401},
+		{"from the future", "tma " + signed(t, ann, "Ann", "en", time.Now().Add(10*time.Minute)), "session.expired", 401},
+		{"another person in the token", strings.Replace(token, "101.", "102.", 1), "session.expired", 401},
+		{"a longer life in the token", regexp.MustCompile(`\.\d+\.`).ReplaceAllString(token, ".99999999999."), "session.expired", 401},
+		{"rubbish", "Bearer a.b.c", "session.expired", 401},
+	}
+	for _, tt := range tests {
+		res, out := ask(t, "POST", srv.URL+"/api/v1/session", tt.auth, "")
+		code, _ := out["code"].(string)
+		if res.StatusCode != tt.status || code != tt.code {
+			t.Errorf("%s: %d %q, want %d %q", tt.name, res.StatusCode, code, tt.status, tt.code)
+		}
+	}
+	f.mu.Lock()
+	p := f.people[ann]
+	p.Access = editorial.AccessBanned
+	f.people[ann] = p
+	f.mu.Unlock()
+	if res, _ := ask(t, "GET", srv.URL+"/api/v1/me", token, ""); res.StatusCode != http.StatusForbidden {
+		t.Errorf("a banned person's running session: %d, want 403", res.StatusCode)
+	}
+}
+
+func TestASessionEndsAndAnotherBotsIsWorthNothing(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	clock := now
+	srv := start(t, newFakeDesk(now), func() time.Time { return clock })
+	token := session(t, srv.URL, ann)
+	clock = now.Add(11 * time.Hour)
+	if res, _ := ask(t, "GET", srv.URL+"/api/v1/me", token, ""); res.StatusCode != http.StatusOK {
+		t.Errorf("after 11 h: %d", res.StatusCode)
+	}
+	clock = now.Add(13 * time.Hour)
+	if res, _ := ask(t, "GET", srv.URL+"/api/v1/me", token, ""); res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("after 13 h: %d, want 401", res.StatusCode)
+	}
+	clock = now
+	other, err := miniapp.New(miniapp.Config{Desk: newFakeDesk(now), Token: botToken + "x", Now: time.Now, Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := newRecorder()
+	req, _ := http.NewRequestWithContext(t.Context(), "GET", "/api/v1/me", nil)
+	req.Header.Set("Authorization", token)
+	other.API().ServeHTTP(rec, req)
+	if rec.Code != http.StatusUnauthorized {
+		t.Errorf("another bot takes the session: %d", rec.Code)
+	}
+}
+
+// TestAStrangerLearnsNothing asks every operation that names a channel or a
+// draft as a person without a role there.
+func TestAStrangerLearnsNothing(t *testing.T) {
+	t.Parallel()
+	srv := start(t, refusing{newFakeDesk(time.Now())}, time.Now)
+	s, err := miniapp.New(miniapp.Config{Desk: newFakeDesk(time.Now()), Token: botToken, Now: time.Now, Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := session(t, srv.URL, eve)
+	asked := 0
+	for _, r := range s.RoutesForTest() {
+		method, path, _ := strings.Cut(r, " ")
+		if !strings.Contains(path, "{") && path != "/events" {
+			continue
+		}
+		path = strings.NewReplacer("{channel}", "1", "{draft}", "1", "{source}", "1", "{story}", "1", "{person}", "101", "{pack}", "sea").Replace(path)
+		if path == "/events" {
+			path += "?channel=1"
+		}
+		body := ""
+		if method == "POST" || method == "PATCH" {
+			body = `{}`
+		}
+		if strings.HasSuffix(path, "/schedule") || strings.HasSuffix(path, "/move") {
+			body = `{"at":"2030-01-01T00:00:00Z"}`
+		}
+		if strings.HasSuffix(path, "/members/101") && method == "PATCH" {
+			body = `{"role":"viewer"}`
+		}
+		res, out := ask(t, method, srv.URL+"/api/v1"+path, token, body)
+		if res.StatusCode != http.StatusNotFound || out["code"] != "error.not_yours" {
+			t.Errorf("%s %s as a stranger: %d %v, want 404 error.not_yours", method, path, res.StatusCode, out)
+		}
+		if got := res.Header.Get("Content-Type"); got != "application/problem+json" {
+			t.Errorf("%s %s: %q", method, path, got)
+		}
+		asked++
+	}
+	if asked < 40 {
+		t.Fatalf("only %d operations were asked", asked)
+	}
+}
+
+func TestReadsAreConditionalAndWritesRepeatable(t *testing.T) {
+	t.Parallel()
+	srv := start(t, newFakeDesk(time.Now()), time.Now)
+	api, token := srv.URL+"/api/v1/", session(t, srv.URL, ann)
+	res, _ := ask(t, "GET", api+"channels/1/drafts?state=proposed&limit=2", token, "")
+	again, _ := ask(t, "GET", api+"channels/1/drafts?state=proposed&limit=2", token, "", "If-None-Match", res.Header.Get("ETag"))
+	if again.StatusCode != http.StatusNotModified {
+		t.Errorf("the same read again: %d, want 304", again.StatusCode)
+	}
+	_, page := ask(t, "GET", api+"channels/1/drafts?state=proposed&limit=2", token, "")
+	if page["next"] != 2.0 || len(page["drafts"].([]any)) != 2 {
+		t.Errorf("page = %v", page["next"])
+	}
+	_, first := ask(t, "POST", api+"drafts/1/approve", token, `{"transition":1}`)
+	_, second := ask(t, "POST", api+"drafts/1/approve", token, `{"transition":1}`)
+	if first["done"] != true || second["already"] != true || first["slot_at"] != second["slot_at"] {
+		t.Errorf("approved %v, again %v", first, second)
+	}
+	res, _ = ask(t, "GET", api+"channels/1", token, "")
+	old := res.Header.Get("ETag")
+	if res, _ = ask(t, "PATCH", api+"channels/1", token, `{"look_for":"a"}`, "If-Match", old); res.StatusCode != http.StatusOK {
+		t.Errorf("a change: %d", res.StatusCode)
+	}
+	if res, _ = ask(t, "PATCH", api+"channels/1", token, `{"look_for":"b"}`, "If-Match", old); res.StatusCode != http.StatusPreconditionFailed {
+		t.Errorf("a change over another's: %d, want 412", res.StatusCode)
+	}
+	for _, bad := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{"POST", "drafts/1/approve", `{"transition":1,"surprise":true}`, 400},
+		{"POST", "drafts/1/approve", `{"transition":1}{}`, 400},
+		{"GET", "channels/1/drafts?state=lost", "", 400},
+		{"GET", "channels/1/plan?from=yesterday", "", 400},
+		{"PATCH", "channels/1", `{"digest_at":"25:00"}`, 422},
+		{"POST", "billing/checkout", `{"plan":"x"}`, 409},
+		{"POST", "drafts/1/edit", `{"html":"` + strings.Repeat("x", 300<<10) + `"}`, 413},
+		{"GET", "nowhere", "", 404},
+	} {
+		if res, out := ask(t, bad.method, api+bad.path, token, bad.body); res.StatusCode != bad.status {
+			t.Errorf("%s %s: %d %v, want %d", bad.method, bad.path, res.StatusCode, out, bad.status)
+		}
+	}
+}
+
+func TestTheDescriptionNamesWhatIsServed(t *testing.T) {
+	t.Parallel()
+	srv := start(t, newFakeDesk(time.Now()), time.Now)
+	s, err := miniapp.New(miniapp.Config{Token: botToken, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, doc := ask(t, "GET", srv.URL+"/api/v1/openapi.json", "", "")
+	var described []string
+	for path, ops := range doc["paths"].(map[string]any) {
+		for method := range ops.(map[string]any) {
+			described = append(described, strings.ToUpper(method)+" "+path)
+		}
+	}
+	served := s.RoutesForTest()
+	slices.Sort(served)
+	slices.Sort(described)
+	if diff := cmp.Diff(described, served); diff != "" {
+		t.Errorf("described (-) and served (+):\n%s", diff)
+	}
+	// What the handlers really answer has the fields that the description promises.
+	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
+	token := session(t, srv.URL, ann)
+	for path, name := range map[string]string{"me": "Me", "channels/1": "Channel", "channels/1/plan": "Plan", "drafts/1": "Draft", "billing": "Billing", "channels/1/changes": "Changes"} {
+		_, got := ask(t, "GET", srv.URL+"/api/v1/"+path, token, "")
+		schema := schemas[name].(map[string]any)
+		for _, field := range schema["required"].([]any) {
+			if _, there := got[field.(string)]; !there {
+				t.Errorf("%s lacks %s, which %s requires", path, field, name)
+			}
+		}
+		for field := range got {
+			if _, known := schema["properties"].(map[string]any)[field]; !known {
+				t.Errorf("%s has %s, which %s does not describe", path, field, name)
+			}
+		}
+	}
+}
+
+func TestThePageIsSmallAndStrict(t *testing.T) {
+	t.Parallel()
+	srv := start(t, newFakeDesk(time.Now()), time.Now)
+	s, err := miniapp.New(miniapp.Config{Token: botToken, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 60_000
+	if n := s.WeightForTest(); n > most {
+		t.Errorf("the page's files are %d bytes gzipped, want at most %d", n, most)
+	} else {
+		t.Logf("the page's files are %d bytes gzipped", n)
+	}
+	res, _ := ask(t, "GET", srv.URL+"/app/", "", "")
+	policy := res.Header.Get("Content-Security-Policy")
+	for _, part := range []string{"default-src 'none'", "script-src 'self' https://telegram.org;", "base-uri 'none'"} {
+		if !strings.Contains(policy, part) {
+			t.Errorf("the policy lacks %s", part)
+		}
+	}
+	if strings.Contains(policy, "unsafe") {
+		t.Error("the policy allows something unsafe")
+	}
+}
+
+// TestBothLanguagesAreWhole holds the catalogues against each other and the
+// code: every text in both, every key that is named there, its places alike.
+func TestBothLanguagesAreWhole(t *testing.T) {
+	t.Parallel()
+	en, ru := catalogue(t, "page/js/text-en.js"), catalogue(t, "page/js/text-ru.js")
+	form := regexp.MustCompile(`#(few|many)$`)
+	place := regexp.MustCompile(`\{\w+\}`)
+	for k, text := range en {
+		other, there := ru[k]
+		if !there {
+			t.Errorf("Russian lacks %s", k)
+		}
+		a, b := place.FindAllString(text, -1), place.FindAllString(other, -1)
+		slices.Sort(a)
+		slices.Sort(b)
+		if !slices.Equal(a, b) {
+			t.Errorf("%s: places %v and %v", k, a, b)
+		}
+	}
+	for k := range ru {
+		if _, there := en[k]; !there && !form.MatchString(k) {
+			t.Errorf("English lacks %s", k)
+		}
+		if base, counts := strings.CutSuffix(k, "#one"); counts && (ru[base+"#few"] == "" || ru[base+"#many"] == "" || ru[base+"#other"] == "") {
+			t.Errorf("%s lacks a Russian plural form", base)
+		}
+	}
+	files, err := os.ReadDir("page/js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`\bt\('([^'$]+)'`)
+	for _, f := range files {
+		raw, err := os.ReadFile("page/js/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(raw), -1) {
+			if en[m[1]] == "" && en[m[1]+"#other"] == "" {
+				t.Errorf("%s names %s, which has no text", f.Name(), m[1])
+			}
+		}
+	}
+}
+
+func catalogue(t *testing.T, path string) map[string]string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^  '([^']+)': '(.*)',$`).FindAllStringSubmatch(string(raw), -1) {
+		out[m[1]] = m[2]
+	}
+	if len(out) < 300 {
+		t.Fatalf("%s: only %d texts were read", path, len(out))
+	}
+	return out
+}
