@@ -16,24 +16,24 @@ import (
 func ruledOut(sub subject, now time.Time, baseline bool) (editorial.Reason, bool) {
 	text := strings.ToLower(sub.item.Title + "\n" + sub.item.Text)
 	if w, ok := contained(text, sub.never); ok {
-		return editorial.Reason{Code: "rule_never", Words: []string{w}}, true
+		return editorial.Reason{Code: "never", Words: []string{w}}, true
 	}
 	if len(sub.must) > 0 {
 		if _, ok := contained(text, sub.must); !ok {
-			return editorial.Reason{Code: "rule_must", Words: sub.must}, true
+			return editorial.Reason{Code: "must", Words: sub.must}, true
 		}
 	}
 	if sub.pattern != "" {
 		// The pattern was compiled when it was set; one that no longer does rules nothing out.
 		if re, err := regexp.Compile(sub.pattern); err == nil && !re.MatchString(sub.item.Title+"\n"+sub.item.Text) {
-			return editorial.Reason{Code: "rule_pattern", Words: []string{sub.pattern}}, true
+			return editorial.Reason{Code: "pattern", Words: []string{sub.pattern}}, true
 		}
 	}
 	if !baseline && now.Sub(sub.item.When()) > tooOld {
-		return editorial.Reason{Code: "rule_age"}, true
+		return editorial.Reason{Code: "too_old"}, true
 	}
 	if sub.item.Title == "" && sub.item.Text == "" {
-		return editorial.Reason{Code: "rule_empty"}, true
+		return editorial.Reason{Code: "too_short"}, true
 	}
 	return editorial.Reason{}, false
 }

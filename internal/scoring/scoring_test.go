@@ -36,10 +36,10 @@ func TestJudge(t *testing.T) {
 		{"what it avoids", func(s *subject) { s.lookFor, s.avoid = "politics", "battery" }, false, false, verdictBelow, "avoid"},
 		{"the threshold does not count for a baseline", func(s *subject) { s.lookFor = "football" }, true, false, verdictBaseline, "fresh"},
 		{"one of twenty explores", func(s *subject) { s.lookFor = "football" }, false, true, verdictExplore, "explore"},
-		{"a word never wanted", func(s *subject) { s.never = []string{"WIND"} }, true, true, verdictRuledOut, "rule_never"},
-		{"a word that must be there", func(s *subject) { s.must = []string{"solar"} }, false, false, verdictRuledOut, "rule_must"},
-		{"a pattern", func(s *subject) { s.pattern = "(?i)solar" }, false, false, verdictRuledOut, "rule_pattern"},
-		{"too old", func(s *subject) { s.item.PublishedAt = noon().Add(-8 * 24 * time.Hour) }, false, false, verdictRuledOut, "rule_age"},
+		{"a word never wanted", func(s *subject) { s.never = []string{"WIND"} }, true, true, verdictRuledOut, "never"},
+		{"a word that must be there", func(s *subject) { s.must = []string{"solar"} }, false, false, verdictRuledOut, "must"},
+		{"a pattern", func(s *subject) { s.pattern = "(?i)solar" }, false, false, verdictRuledOut, "pattern"},
+		{"too old", func(s *subject) { s.item.PublishedAt = noon().Add(-8 * 24 * time.Hour) }, false, false, verdictRuledOut, "too_old"},
 		{"a source with no weight", func(s *subject) { s.weight = 0 }, false, false, verdictBelow, "source"},
 	}
 	for _, tt := range tests {
