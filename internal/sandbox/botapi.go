@@ -113,7 +113,7 @@ func tokenError(token string) *apiError {
 
 // answer runs a call under the faults that were ordered for it.
 func (s *Sandbox) answer(w http.ResponseWriter, r *http.Request, name string, m method, a args) {
-	s.prefetch(&a)
+	s.prefetch(r.Context(), &a)
 	unlock := s.lock()
 	f := s.takeFault(name, a)
 	var result any
@@ -125,12 +125,9 @@ func (s *Sandbox) answer(w http.ResponseWriter, r *http.Request, name string, m 
 	status, body := answerBody(result, e)
 	s.record(name, a, applied && e == nil, answerName(f, e))
 	unlock()
-	if f != nil && f.Kind != FaultSlow {
+	if f != nil {
 		f.play(w, r, status, body)
 		return
-	}
-	if f != nil {
-		sleep(r.Context(), f.delay())
 	}
 	writeJSON(w, status, body)
 }

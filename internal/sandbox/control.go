@@ -268,7 +268,7 @@ func (s *Sandbox) getMessages(r *http.Request, _ *request) (any, error) {
 
 func (s *Sandbox) postSend(r *http.Request, in *request) (any, error) {
 	pictures := args{values: map[string]string{"photo": in.Photo}}
-	s.prefetch(&pictures)
+	s.prefetch(r.Context(), &pictures)
 	defer s.lock()()
 	p, err := s.who(r)
 	if err != nil {

@@ -100,6 +100,7 @@ func (f *Fault) applies() bool {
 		return true
 	case FaultStatus:
 		return f.Apply && f.Status >= 500
+	case FaultLost, FaultReset, FaultHang, FaultHTML, FaultCut, FaultNull:
 	}
 	return f.Apply
 }
@@ -143,6 +144,8 @@ func (f *Fault) play(w http.ResponseWriter, r *http.Request, status int, body ob
 		cutAnswer(w, status, body)
 	case FaultNull:
 		writeJSON(w, http.StatusOK, obj{"ok": true, "result": nil})
+	case FaultSlow:
+		writeJSON(w, status, body)
 	case FaultZeroID:
 		if m, ok := body["result"].(obj); ok {
 			m["message_id"] = 0

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"image"
 	_ "image/gif"  // formats that a photo may have
@@ -61,7 +62,7 @@ type fetched struct {
 
 // prefetch loads the pictures that a call names by address. It runs before the
 // world is locked: the address may be one of our own.
-func (s *Sandbox) prefetch(a *args) {
+func (s *Sandbox) prefetch(ctx context.Context, a *args) {
 	refs := []string{a.str("photo"), a.str("document")}
 	var media []struct{ Media string }
 	if m := a.str("media"); m != "" {
@@ -80,14 +81,18 @@ func (s *Sandbox) prefetch(a *args) {
 		if a.fetched == nil {
 			a.fetched = map[string]fetched{}
 		}
-		data, e := s.fetchPhoto(ref)
+		data, e := s.fetchPhoto(ctx, ref)
 		a.fetched[ref] = fetched{data, e}
 	}
 }
 
 // fetchPhoto loads a picture as Telegram's servers do.
-func (s *Sandbox) fetchPhoto(address string) ([]byte, *apiError) {
-	resp, err := s.cfg.Photos.Get(address)
+func (s *Sandbox) fetchPhoto(ctx context.Context, address string) ([]byte, *apiError) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return nil, badRequest("failed to get HTTP URL content")
+	}
+	resp, err := s.cfg.Photos.Do(req)
 	if err != nil {
 		return nil, badRequest("failed to get HTTP URL content")
 	}

@@ -341,8 +341,12 @@ func TestTheStandInRefusesInTelegramsWords(t *testing.T) {
 	w.refused("Bad Request: query is too old and response timeout expired or query ID is invalid", "answerCallbackQuery", map[string]any{"callback_query_id": "7"})
 	w.refused("Not Found: method not found", "sendTelepathy", nil)
 	resp, err := http.Get(w.srv.URL + "/bot123456:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/getMe")
-	if err != nil || resp.StatusCode != http.StatusUnauthorized {
-		t.Errorf("another token: %v %v", resp.StatusCode, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("another token: %d", resp.StatusCode)
 	}
 }
 
@@ -518,11 +522,19 @@ func TestForeignPagesCannotDriveTheStandIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	resp, err := http.Post(w.srv.URL+fmt.Sprintf("/sandbox/api/people/%d/send", ann), "text/plain", strings.NewReader(`{"text":"x"}`))
-	if err != nil || resp.StatusCode != http.StatusUnsupportedMediaType {
-		t.Errorf("a simple cross-site request: %v %v", resp.StatusCode, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	resp, err = http.Get(w.srv.URL + "/")
-	if err != nil || !strings.Contains(resp.Header.Get("Content-Security-Policy"), "script-src 'self'") {
-		t.Errorf("the page has no policy: %v %v", resp.Header, err)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusUnsupportedMediaType {
+		t.Errorf("a simple cross-site request: %d", resp.StatusCode)
+	}
+	page, err := http.Get(w.srv.URL + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer page.Body.Close()
+	if !strings.Contains(page.Header.Get("Content-Security-Policy"), "script-src 'self'") {
+		t.Errorf("the page has no policy: %v", page.Header)
 	}
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"github.com/postonce/postonce/internal/telegram/html"
 )
@@ -185,5 +184,3 @@ func rights(o obj, has map[string]bool, chatType string) {
 		o[n] = has[n] || n == "can_manage_chat"
 	}
 }
-
-func formatID(n int64) string { return strconv.FormatInt(n, 10) }

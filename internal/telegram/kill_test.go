@@ -105,6 +105,7 @@ func TestKilledProcessesLoseAndRepeatNoUpdate(t *testing.T) {
 }
 
 func killing(t *testing.T, mode telegram.Mode, total int) {
+	t.Helper()
 	b := newBench(t)
 	url := dbtest.URL(t)
 	pool, err := pgxpool.New(t.Context(), url)
@@ -178,6 +179,7 @@ func checkAfterKills(t *testing.T, b *bench, pool *pgxpool.Pool, total int) {
 // killLoop starts the child and kills it after a random time, over and over
 // until calm; the last one lives until stop.
 func killLoop(t *testing.T, env []string, calm, stop <-chan struct{}) (killed int) {
+	t.Helper()
 	for {
 		cmd := exec.Command(os.Args[0], "-test.run=^$")
 		cmd.Env, cmd.Stderr = env, os.Stderr

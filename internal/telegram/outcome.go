@@ -12,7 +12,7 @@ import (
 // loop may swallow and try again.
 type Outcome interface{ outcome() }
 
-// Confirmed: Telegram did it and said so.
+// Confirmed says that Telegram did it and told us.
 type Confirmed struct {
 	// Result is the answer's result, never empty.
 	Result json.RawMessage
@@ -22,7 +22,7 @@ type Confirmed struct {
 	Already Kind
 }
 
-// Refused: it certainly did not happen.
+// Refused says that it certainly did not happen.
 type Refused struct {
 	Kind        Kind
 	Code        int    // Telegram's error_code; 0 if the request never left
@@ -33,7 +33,8 @@ type Refused struct {
 	MigrateTo int64
 }
 
-// Unknown: it may have happened. It must never be sent again by the program.
+// Unknown says that it may have happened. It must never be sent again by the
+// program.
 type Unknown struct {
 	Err error // redacted
 }
@@ -59,11 +60,7 @@ func (u Unknown) Unwrap() error { return u.Err }
 // Temporary says that the same request may succeed later: it was refused for
 // its time and not for what it says.
 func (r Refused) Temporary() bool {
-	switch r.Kind {
-	case TooMany, NotReached, Conflict:
-		return true
-	}
-	return false
+	return r.Kind == TooMany || r.Kind == NotReached || r.Kind == Conflict
 }
 
 // AsError is nil for Confirmed, else the outcome as an error that errors.As

@@ -235,16 +235,15 @@ func (in *Intake) pollRefused(ctx context.Context, out Outcome) (time.Duration, 
 	if !ok {
 		return 0, AsError(out)
 	}
-	switch r.Kind {
-	case Conflict:
-		if strings.Contains(r.Description, "webhook") {
-			if err := in.dropWebhook(ctx); err != nil {
-				return 5 * time.Second, err
-			}
-			return 0, r
+	switch {
+	case r.Kind == Conflict && strings.Contains(r.Description, "webhook"):
+		if err := in.dropWebhook(ctx); err != nil {
+			return 5 * time.Second, err
 		}
+		return 0, r
+	case r.Kind == Conflict:
 		return 5 * time.Second, r
-	case Unauthorized:
+	case r.Kind == Unauthorized:
 		return maxBackoff, r
 	}
 	return r.RetryAfter, r

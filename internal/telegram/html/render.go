@@ -61,6 +61,7 @@ func startTag(e Entity) string {
 		if e.Language != "" {
 			return `<pre><code class="language-` + Escape(e.Language) + `">`
 		}
+	case Bold, Italic, Underline, Strikethrough, Spoiler, Code, Blockquote:
 	case ExpandableBlockquote:
 		return "<blockquote expandable>"
 	case CustomEmoji:
@@ -98,6 +99,7 @@ func tagOf(t Type) string {
 		return "tg-time"
 	case ExpandableBlockquote:
 		return "blockquote"
+	case Code, Pre, Blockquote:
 	}
 	return string(t)
 }
