@@ -3,13 +3,18 @@ package chat
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/chat/texts"
 	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
+	"github.com/postonce/postonce/internal/queue"
 )
 
 // linkRequest is the number of the one request that our chat picker makes.
@@ -184,28 +189,81 @@ func missingMessage(t *turn, ch *desk.ChannelView) message {
 	}
 }
 
-// membershipChanged hears of rights given and taken: a person who makes the
-// bot an administrator of a channel links it without any further tap.
+// membershipChanged hears of rights given and taken. A linked channel whose
+// rights come back is told at once; for another one the bot offers to link it,
+// a few seconds later, as Telegram's picker says the same in a message of its own.
 func (c *Chat) membershipChanged(ctx context.Context, t *turn, m *models.ChatMemberUpdated) error {
-	switch m.Chat.Type {
-	case models.ChatTypePrivate:
+	switch {
+	case m.Chat.Type == models.ChatTypePrivate:
 		if m.NewChatMember.Type == models.ChatMemberTypeBanned {
 			return c.desk.Blocked(ctx, t.by())
 		}
 		return nil
-	case models.ChatTypeChannel:
-		if m.NewChatMember.Type != models.ChatMemberTypeAdministrator {
-			return nil // the next post, or the check of rights, finds out and tells
-		}
-		err := c.linkChannel(ctx, t, m.Chat.ID)
-		var wrong *desk.Error
-		if errors.As(err, &wrong) {
-			c.log.Info().Str("code", wrong.Code).Int64("chat", m.Chat.ID).Msg("a channel was not linked by its rights")
-			return nil
-		}
+	case m.Chat.Type != models.ChatTypeChannel || m.NewChatMember.Type != models.ChatMemberTypeAdministrator:
+		return nil // what was taken away shows at the next post or check of rights
+	}
+	list, err := c.desk.Channels(ctx, t.by())
+	if err != nil {
 		return err
 	}
-	return nil
+	for _, ch := range list {
+		if ch.ChatID != m.Chat.ID {
+			continue
+		}
+		if ch.State == editorial.ChannelActive {
+			return nil
+		}
+		return c.linkChannel(ctx, t, m.Chat.ID)
+	}
+	return postgres.InTx(ctx, c.pool, func(tx pgx.Tx) error {
+		_, err := offerKind().EnqueueTx(ctx, tx, OfferArgs{PersonID: t.by(), ChatID: m.Chat.ID, Title: m.Chat.Title, Update: t.update}, queue.After(offerAfter))
+		return err
+	})
+}
+
+// offerAfter is how long the bot waits for the picker's own message.
+const offerAfter = 5 * time.Second
+
+// OfferArgs is the payload of job kind offer: a channel that a person made the
+// bot an administrator of.
+type OfferArgs struct {
+	PersonID int64  `json:"person_id"`
+	ChatID   int64  `json:"chat_id"`
+	Title    string `json:"title"`
+	Update   int64  `json:"update"`
+}
+
+func offerKind() queue.Kind[OfferArgs] {
+	return queue.Kind[OfferArgs]{
+		Name: "offer", Tier: queue.Default, Policy: queue.Ledger, Class: queue.Courtesy,
+		Key: func(a OfferArgs) string { return strconv.FormatInt(a.Update, 10) },
+	}
+}
+
+// OfferKind offers to link a channel, unless it was linked meanwhile.
+func (c *Chat) OfferKind() queue.Kind[OfferArgs] {
+	k := offerKind()
+	k.Work = func(ctx context.Context, job *queue.Job[OfferArgs]) error {
+		a := job.Args
+		t, err := c.speakTo(ctx, job, a.PersonID)
+		if err != nil || !c.desk.Admitted(t.person) {
+			return err
+		}
+		list, err := c.desk.Channels(ctx, a.PersonID)
+		if err != nil {
+			return err
+		}
+		for _, ch := range list {
+			if ch.ChatID == a.ChatID {
+				return nil
+			}
+		}
+		return c.courtesy(ctx, a.PersonID, c.deliver(ctx, job, delivery{key: "offer:" + job.Key, person: a.PersonID, msg: message{
+			text: t.HTML("link.offer", texts.Args{"Channel": a.Title}),
+			rows: [][]button{row(button{text: t.Plain("button.link"), data: data("lk", a.ChatID)})},
+		}}))
+	}
+	return k
 }
 
 // packs suggests sets of sources, below the text of code.

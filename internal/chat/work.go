@@ -28,6 +28,7 @@ func (c *Chat) Register(r *queue.Registry) {
 	queue.Register(r, c.CardKind())
 	queue.Register(r, c.RecardKind())
 	queue.Register(r, c.NoticeKind())
+	queue.Register(r, c.OfferKind())
 }
 
 // SweepTx forgets pastes that no button leads to any more: for app's retention.

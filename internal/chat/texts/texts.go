@@ -84,7 +84,7 @@ func (l *Locale) Plain(code string, args ...Args) string {
 
 // Has reports whether a code exists.
 func (l *Locale) Has(code string) bool {
-	_, err := l.localizer.Localize(&i18n.LocalizeConfig{MessageID: code, TemplateData: Args{}})
+	_, err := l.localizer.Localize(&i18n.LocalizeConfig{MessageID: code, TemplateData: map[string]any{}})
 	return err == nil
 }
 

@@ -120,9 +120,18 @@ func TestPluralsFollowTheLanguage(t *testing.T) {
 		n        int
 		want     string
 	}{
-		{"en", 0, "0 sources"}, {"en", 1, "1 source"}, {"en", 2, "2 sources"}, {"en", 21, "21 sources"},
-		{"ru", 0, "0 источников"}, {"ru", 1, "1 источник"}, {"ru", 2, "2 источника"}, {"ru", 5, "5 источников"},
-		{"ru", 11, "11 источников"}, {"ru", 12, "12 источников"}, {"ru", 21, "21 источник"}, {"ru", 104, "104 источника"},
+		{"en", 0, "0 sources"},
+		{"en", 1, "1 source"},
+		{"en", 2, "2 sources"},
+		{"en", 21, "21 sources"},
+		{"ru", 0, "0 источников"},
+		{"ru", 1, "1 источник"},
+		{"ru", 2, "2 источника"},
+		{"ru", 5, "5 источников"},
+		{"ru", 11, "11 источников"},
+		{"ru", 12, "12 источников"},
+		{"ru", 21, "21 источник"},
+		{"ru", 104, "104 источника"},
 	}
 	for _, tt := range tests {
 		if got := c.For(tt.language).Plain("count.sources", texts.Args{"Count": tt.n}); got != tt.want {

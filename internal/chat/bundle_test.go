@@ -1,0 +1,326 @@
+package chat_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/rs/zerolog"
+
+	"github.com/postonce/postonce/internal/channels"
+	"github.com/postonce/postonce/internal/chat"
+	"github.com/postonce/postonce/internal/desk"
+	"github.com/postonce/postonce/internal/planning"
+	"github.com/postonce/postonce/internal/postgres/dbtest"
+	"github.com/postonce/postonce/internal/queue"
+	"github.com/postonce/postonce/internal/sandbox"
+	"github.com/postonce/postonce/internal/sandbox/play"
+	"github.com/postonce/postonce/internal/telegram"
+)
+
+var update = flag.Bool("update", false, "write the transcripts anew") //nolint:gochecknoglobals // a test's flag
+
+// bundle is the chat at work: the sandbox behind a socket, the intake, the
+// queue on a real database, desk and what it needs.
+type bundle struct {
+	t     *testing.T
+	stage *play.Stage
+	pool  *pgxpool.Pool
+	chat  *chat.Chat
+	desk  *desk.Desk
+	// script collects the transcript.
+	script strings.Builder
+}
+
+// clock stands still on a Wednesday morning, so that transcripts stay as they are.
+func clock() time.Time { return time.Date(2026, 12, 2, 10, 0, 0, 0, time.UTC) }
+
+// hasty is a clock that runs a thousand times too fast: nobody waits for
+// Telegram's limits of one message a second.
+func hasty() func() time.Time {
+	began := time.Now()
+	return func() time.Time { return began.Add(1000 * time.Since(began)) }
+}
+
+type option func(*desk.Config)
+
+func invited(d *desk.Config) { d.Open = false }
+
+func newBundle(t *testing.T, opts ...option) *bundle {
+	t.Helper()
+	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
+	box, err := sandbox.New(sandbox.Config{Empty: true, Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(box)
+	client, err := telegram.New(telegram.Config{Token: box.Token(), BaseURL: server.URL, Logger: log, Limits: telegram.NewLimits(hasty())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bundle{t: t, stage: play.New(server.URL), pool: dbtest.New(t)}
+	registry := queue.NewRegistry()
+	b.build(client, log, registry, opts)
+	intake, err := telegram.NewIntake(telegram.IntakeConfig{Client: client, Pool: b.pool, Mode: telegram.Polling, Handle: b.chat.Handle, Logger: log, LongPoll: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	intake.Register(registry)
+	b.chat.Register(registry)
+	engine := queue.New(queue.Config{Pool: b.pool, Registry: registry, Logger: log})
+	if err := engine.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := intake.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = box.Close()
+		server.CloseClientConnections()
+		_ = intake.Stop(ctx)
+		_ = engine.Stop(ctx)
+		server.Close()
+	})
+	return b
+}
+
+func (b *bundle) build(client *telegram.Client, log zerolog.Logger, _ *queue.Registry, opts []option) {
+	b.t.Helper()
+	plan := planning.New(planning.Config{Pool: b.pool, Now: clock})
+	people := channels.New(channels.Config{Pool: b.pool, Rights: channels.TelegramRights{Client: client}})
+	cfg := desk.Config{Pool: b.pool, Now: clock, Logger: log, Channels: people, Planning: plan, Open: true}
+	for _, o := range opts {
+		o(&cfg)
+	}
+	b.desk = desk.New(cfg)
+	var err error
+	b.chat, err = chat.New(chat.Config{Pool: b.pool, Desk: b.desk, Telegram: client, Username: "postonce_demo_bot", Now: clock, Logger: log})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// actor is a person in a conversation.
+type actor struct {
+	*play.Person
+	b    *bundle
+	seen map[int]play.Message // what was shown of the chat, by message number
+	// quiet leaves the person out of the transcript.
+	quiet bool
+}
+
+func (b *bundle) person(name, lang string) *actor {
+	b.t.Helper()
+	p, err := b.stage.NewPerson(b.t.Context(), name, lang)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return &actor{Person: p, b: b, seen: map[int]play.Message{}}
+}
+
+const patience = 15 * time.Second
+
+// settled waits until no update of the person is unfinished.
+func (a *actor) settled() {
+	a.b.t.Helper()
+	deadline := time.Now().Add(patience)
+	for time.Now().Before(deadline) {
+		var pending int
+		err := a.b.pool.QueryRow(a.b.t.Context(), `SELECT count(*) FROM jobs WHERE kind IN ('update', 'card', 'recard', 'notice')`).Scan(&pending)
+		if err != nil {
+			a.b.t.Fatal(err)
+		}
+		var queued struct{ Pending int }
+		if err := a.b.stage.Do(a.b.t.Context(), http.MethodGet, "/sandbox/api/updates", nil, &queued); err != nil {
+			a.b.t.Fatal(err)
+		}
+		if pending == 0 && queued.Pending == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	a.b.t.Fatalf("the bot did not finish; transcript so far:\n%s", a.b.script.String())
+}
+
+// says writes to the bot and notes what came of it.
+func (a *actor) says(text string) {
+	a.b.t.Helper()
+	if _, err := a.Send(a.b.t.Context(), text); err != nil {
+		a.b.t.Fatal(err)
+	}
+	a.note("%s: %s", a.Name, text)
+	a.hears()
+}
+
+// taps presses the newest button with these words.
+func (a *actor) taps(words string) play.Answer {
+	a.b.t.Helper()
+	answer, err := a.tap(words)
+	if err != nil {
+		a.b.t.Fatalf("%s taps %q: %v; transcript so far:\n%s", a.Name, words, err, a.b.script.String())
+	}
+	return answer
+}
+
+func (a *actor) tap(words string) (play.Answer, error) {
+	list := a.messages()
+	for i := len(list) - 1; i >= 0; i-- {
+		if _, ok := list[i].Button(words); ok {
+			return a.tapAt(list[i].ID, words)
+		}
+	}
+	return play.Answer{}, fmt.Errorf("there is no such button")
+}
+
+func (a *actor) tapAt(id int, words string) (play.Answer, error) {
+	answer, err := a.Tap(a.b.t.Context(), id, words, patience)
+	if err != nil {
+		return answer, err
+	}
+	a.note("%s taps [%s]", a.Name, words)
+	if answer.Text != "" {
+		a.note("   (%s)", answer.Text)
+	}
+	a.hears()
+	return answer, nil
+}
+
+// tapsData presses a button that the person was never shown.
+func (a *actor) tapsData(message int, data string) play.Answer {
+	a.b.t.Helper()
+	var answer play.Answer
+	in := map[string]any{"message_id": message, "data": data, "wait_ms": patience.Milliseconds()}
+	if err := a.b.stage.Do(a.b.t.Context(), http.MethodPost, fmt.Sprintf("/sandbox/api/people/%d/tap", a.ID), in, &answer); err != nil {
+		a.b.t.Fatal(err)
+	}
+	a.settled()
+	return answer
+}
+
+func (a *actor) messages() []play.Message {
+	a.b.t.Helper()
+	var out struct{ Messages []play.Message }
+	if err := a.b.stage.Do(a.b.t.Context(), http.MethodGet, fmt.Sprintf("/sandbox/api/chats/%d/messages", a.ID), nil, &out); err != nil {
+		a.b.t.Fatal(err)
+	}
+	return out.Messages
+}
+
+// last is the newest message of the bot.
+func (a *actor) last() play.Message {
+	list := a.messages()
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].FromBot() {
+			return list[i]
+		}
+	}
+	return play.Message{}
+}
+
+// hears notes what the bot said and what it changed.
+func (a *actor) hears() {
+	a.b.t.Helper()
+	a.settled()
+	for _, m := range a.messages() {
+		was, known := a.seen[m.ID]
+		a.seen[m.ID] = m
+		if !m.FromBot() || known && cmp.Equal(was, m) {
+			continue
+		}
+		what := "bot"
+		if known {
+			what = "bot (edited)"
+		}
+		a.note("%s: %s%s", what, indent(m.Says()), buttons(m))
+	}
+}
+
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n     ") }
+
+func buttons(m play.Message) string {
+	var out strings.Builder
+	for _, row := range m.Markup.Rows {
+		out.WriteString("\n    ")
+		for _, b := range row {
+			out.WriteString(" [" + b.Text + "]")
+		}
+	}
+	return out.String()
+}
+
+func (a *actor) note(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(&a.b.script, format+"\n", args...)
+	}
+}
+
+// golden compares the transcript with the file of its name; what changes from
+// run to run is blurred.
+func (b *bundle) golden(name string) {
+	b.t.Helper()
+	got := b.script.String()
+	for _, blur := range []struct{ find, put string }{
+		{`start=[A-Za-z0-9_-]+`, "start=TOKEN"},
+		{`/start [A-Za-z0-9_-]{20,}`, "/start TOKEN"},
+		{`(job |задача )\d+`, "${1}N"},
+	} {
+		got = regexp.MustCompile(blur.find).ReplaceAllString(got, blur.put)
+	}
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			b.t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			b.t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		b.t.Fatalf("%v: run with -update", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		b.t.Errorf("the conversation differs (run with -update to accept):\n%s", diff)
+	}
+}
+
+// links makes a channel of the person's and links it with the picker.
+func (a *actor) links(title, username string) play.Chat {
+	a.b.t.Helper()
+	ch, err := a.NewChannel(a.b.t.Context(), title, username)
+	if err != nil {
+		a.b.t.Fatal(err)
+	}
+	a.says("/start")
+	a.picks(ch)
+	return ch
+}
+
+func (a *actor) picks(ch play.Chat) {
+	a.b.t.Helper()
+	in := map[string]any{"request_id": 1, "chat_id": ch.ID}
+	if err := a.b.stage.Do(a.b.t.Context(), http.MethodPost, fmt.Sprintf("/sandbox/api/people/%d/pick", a.ID), in, nil); err != nil {
+		a.b.t.Fatal(err)
+	}
+	a.note("%s picks %s", a.Name, ch.Title)
+	a.hears()
+}
+
+// tokenIn is the token of an invitation's link.
+func tokenIn(text string) string {
+	_, token, _ := strings.Cut(text, "start=")
+	return strings.TrimSpace(token)
+}
