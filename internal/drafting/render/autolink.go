@@ -98,9 +98,13 @@ func linkish(w string) bool {
 		return true
 	}
 	host, _, _ := strings.Cut(w, "/")
-	host, _, _ = strings.Cut(host, ":")
 	host, _, _ = strings.Cut(host, "?")
-	return domain(strings.ToLower(host))
+	for part := range strings.SplitSeq(strings.ToLower(host), ":") { // a port, or a word glued to it
+		if domain(part) {
+			return true
+		}
+	}
+	return false
 }
 
 // domain tells a host name under a public suffix that ICANN knows.

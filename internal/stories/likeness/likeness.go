@@ -8,7 +8,9 @@ import (
 	"hash/fnv"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/postonce/postonce/internal/article/words"
 )
@@ -21,6 +23,8 @@ type Item struct {
 	Title   []string // distinct terms of the title
 	All     []string // distinct terms of title and lead
 	Numbers []string // of the title
+	figures []string // numbers of title and lead, "4-3" and "9.2" in one piece
+	months  []string // of the title
 	names   []string // capitalised terms of title and lead, sentence openings included
 }
 
@@ -31,11 +35,14 @@ func New(title, text string) Item {
 		lead = strings.ToValidUTF8(lead[:leadBytes], "")
 	}
 	it := Item{Title: words.Set(title), All: words.Set(title + "\n" + lead)}
+	it.Numbers, it.figures = figures(title), figures(title+"\n"+lead)
 	words.Scan(title, func(w words.Word) bool {
-		if w.Number {
-			it.Numbers = append(it.Numbers, strings.TrimLeft(w.Surface, "0"))
-		} else if n := ordinal(words.Fold(w.Surface)); n != "" {
+		word := words.Fold(w.Surface)
+		if n := ordinal(word); n != "" {
 			it.Numbers = append(it.Numbers, n)
+		}
+		if m := month(word); m != "" {
+			it.months = append(it.months, m)
 		}
 		return true
 	})
@@ -57,7 +64,7 @@ const Group = 0.4
 // Of returns the likeness of two items, 0 to 1. Titles with different numbers
 // ("version 3.1", "version 3.2") are different news however like they are.
 func Of(a, b Item) float64 {
-	if len(a.Numbers) > 0 && len(b.Numbers) > 0 && common(a.Numbers, b.Numbers) == 0 && dice(a.Title, b.Title) > 0.5 {
+	if apart(a.Numbers, b.Numbers, 1) || apart(a.months, b.months, 1) || apart(a.figures, b.figures, 2) {
 		return 0
 	}
 	shared := common(a.Title, b.Title)
@@ -65,6 +72,51 @@ func Of(a, b Item) float64 {
 		return 0
 	}
 	return 0.45*dice(a.Title, b.Title) + 0.35*dice(a.All, b.All) + 0.2*overlap(a.names, b.names)
+}
+
+// apart tells that both sides have figures, at least so many, and none in common.
+func apart(a, b []string, least int) bool {
+	return len(a) >= least && len(b) >= least && common(a, b) == 0
+}
+
+// figures returns the numbers of a text, each with the marks inside it.
+func figures(text string) []string {
+	var out []string
+	for _, f := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsDigit(r) && !strings.ContainsRune(".,:-–", r) }) {
+		f = strings.NewReplacer("–", "-", ":", "-", ",", ".").Replace(strings.Trim(f, ".,:-–"))
+		if f != "" && !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// month names the month that a word means, in either language.
+func month(w string) string {
+	if len(w) < 3 {
+		return ""
+	}
+	for i, stems := range [][]string{
+		{"january", "январ"},
+		{"february", "феврал"},
+		{"march", "март"},
+		{"april", "апрел"},
+		{"may", "май", "мая", "мае"},
+		{"june", "июн"},
+		{"july", "июл"},
+		{"august", "август"},
+		{"september", "сентябр"},
+		{"october", "октябр"},
+		{"november", "ноябр"},
+		{"december", "декабр"},
+	} {
+		for _, s := range stems {
+			if strings.HasPrefix(w, s) && len(w) <= len(s)+4 && (s != "may" || w == "may") {
+				return strconv.Itoa(i + 1)
+			}
+		}
+	}
+	return ""
 }
 
 // ordinal reads the number words by which titles of otherwise like news differ.
