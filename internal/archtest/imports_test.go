@@ -43,7 +43,6 @@ func imports() map[string][]string {
 		// Around them.
 		"httpd":    {},
 		"e2e":      {"sandbox"},
-		"e2e":      {"sandbox"},
 		"sandbox":  {"telegram"},
 		"doctor":   {"postgres", "telegram", "llm"},
 		"ops":      {"editorial", "queue", "postgres"},
