@@ -16,6 +16,7 @@ import (
 	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/drafting"
 	"github.com/postonce/postonce/internal/httpd"
+	"github.com/postonce/postonce/internal/miniapp"
 	"github.com/postonce/postonce/internal/ops/watch"
 	"github.com/postonce/postonce/internal/planning"
 	"github.com/postonce/postonce/internal/publishing"
@@ -46,6 +47,7 @@ type parts struct {
 	billing    *billing.Service
 	desk       *desk.Desk
 	chat       *chat.Chat
+	miniapp    *miniapp.Server
 }
 
 // build makes every part and hands each what it needs of the others. It asks
@@ -138,6 +140,9 @@ func (p *parts) buildEdges(a *App) error {
 		return err
 	}
 	p.chat.Register(p.registry)
+	if err := p.buildMiniApp(a); err != nil {
+		return err
+	}
 	p.intake, err = telegram.NewIntake(telegram.IntakeConfig{
 		Client: p.telegram, Pool: a.db.Pool, Mode: telegram.Mode(a.cfg.Updates), WebhookURL: webhookURL(a.cfg),
 		Handle: p.chat.Handle, PreCheckout: p.preCheckout, Logger: a.log,
@@ -147,6 +152,20 @@ func (p *parts) buildEdges(a *App) error {
 	}
 	p.intake.Register(p.registry)
 	return nil
+}
+
+// buildMiniApp makes the page and its API.
+func (p *parts) buildMiniApp(a *App) error {
+	cfg := miniapp.Config{
+		Desk: p.desk, Pool: a.db.Pool, Token: a.cfg.BotToken, Now: time.Now, Logger: a.log,
+		InviteLink: func(token string) string { return "https://t.me/" + p.bot.Username + "?start=" + token },
+	}
+	if p.billing.Enabled() {
+		cfg.Billing = counter{p}
+	}
+	var err error
+	p.miniapp, err = miniapp.New(cfg)
+	return err
 }
 
 // buildOperations adds what operators look at.
@@ -172,6 +191,7 @@ func (p *parts) start(ctx context.Context, a *App) error {
 
 // stop ends the intake first, so that nothing new comes, then the queue.
 func (p *parts) stop(ctx context.Context) {
+	p.miniapp.Close()      // ends the event streams, which would outlast any grace
 	_ = p.intake.Stop(ctx) // what was stored is handled after the next start
 	_ = p.engine.Stop(ctx) // leases of what was left behind expire
 }
@@ -188,6 +208,8 @@ func (a *App) publicFace(rest http.Handler) httpd.Public {
 			{Name: "schema", Run: a.db.current},
 			{Name: "workers", Run: a.working},
 		},
+		App:  a.parts.miniapp.Page(),
+		API:  a.parts.miniapp.API(),
 		Rest: rest,
 	}
 	if a.cfg.Updates == "webhook" {

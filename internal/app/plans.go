@@ -12,6 +12,7 @@ import (
 	"github.com/postonce/postonce/internal/billing"
 	"github.com/postonce/postonce/internal/channels"
 	"github.com/postonce/postonce/internal/chat"
+	"github.com/postonce/postonce/internal/miniapp"
 	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/telegram"
 )
@@ -134,4 +135,55 @@ func (p *parts) preCheckout(ctx context.Context, q *telegram.PreCheckoutQuery) (
 		language = known.Language
 	}
 	return p.chat.Text(language, code), nil
+}
+
+// counter is billing in the Mini App's words.
+type counter struct{ parts *parts }
+
+const receiptsShown = 20
+
+// View implements miniapp.Billing.
+func (c counter) View(ctx context.Context, person int64) (miniapp.BillingView, error) {
+	b, pool := c.parts.billing, c.parts.pool
+	st, err := b.StandingOf(ctx, pool, person)
+	if err != nil {
+		return miniapp.BillingView{}, err
+	}
+	v := miniapp.BillingView{Enabled: true, Plan: st.Plan.ID, Until: st.Until(), Renews: st.Renews}
+	meters, err := b.Meters(ctx, pool, person, st.Plan)
+	if err != nil {
+		return v, err
+	}
+	for _, m := range meters {
+		v.Quotas = append(v.Quotas, miniapp.Quota{Code: m.Code, Used: int(m.Used), Limit: int(m.Limit)})
+	}
+	for _, plan := range b.OnSale() {
+		v.Plans = append(v.Plans, miniapp.Plan{ID: plan.ID, Title: plan.Title, Stars: int(plan.Price), Days: plan.Days, Limits: map[string]int{
+			billing.MeterChannels: int(plan.Channels), billing.MeterSources: int(plan.Sources),
+			billing.MeterDrafts: int(plan.Drafts), billing.MeterModelDrafts: int(plan.ModelDrafts),
+		}})
+	}
+	receipts, err := billing.Receipts(ctx, pool, person, receiptsShown)
+	for _, r := range receipts {
+		state := "paid"
+		if r.Refunded {
+			state = "refunded"
+		}
+		v.Payments = append(v.Payments, miniapp.Payment{At: r.At, Stars: int(r.Amount), Plan: r.Plan, State: state})
+	}
+	return v, err
+}
+
+// Checkout implements miniapp.Billing.
+func (c counter) Checkout(ctx context.Context, person int64, plan string) (string, error) {
+	language := ""
+	if known, err := channels.Person(ctx, c.parts.pool, person); err == nil {
+		language = known.Language
+	}
+	return c.parts.billing.Checkout(ctx, person, plan, language, c.parts.chat.Text(language, "billing.about"))
+}
+
+// Cancel implements miniapp.Billing.
+func (c counter) Cancel(ctx context.Context, person int64) (bool, error) {
+	return c.parts.billing.Cancel(ctx, person)
 }
