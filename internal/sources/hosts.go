@@ -23,8 +23,10 @@ VALUES ($1, clock_timestamp() + $2::interval, $3)
    AND hosts.rests_until <= clock_timestamp()
 RETURNING true`
 
+// hostWaitSQL takes no difference with -infinity, which is a free host's time:
+// Postgres before 17 refuses that.
 const hostWaitSQL = `
-SELECT greatest(busy_until - clock_timestamp(), rests_until - clock_timestamp(), '0 s'::interval)
+SELECT greatest(busy_until, rests_until, clock_timestamp()) - clock_timestamp()
   FROM hosts
  WHERE host = $1`
 
