@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,12 +13,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/postonce/postonce/internal/app/config"
+	"github.com/postonce/postonce/internal/billing"
 	"github.com/postonce/postonce/internal/doctor"
 	"github.com/postonce/postonce/internal/ops/jobdesk"
 	"github.com/postonce/postonce/internal/ops/restore"
 	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/postgres/embedded"
 	"github.com/postonce/postonce/internal/queue"
+	"github.com/postonce/postonce/internal/sources"
 	"github.com/postonce/postonce/internal/telegram"
 )
 
@@ -35,6 +38,49 @@ func AttachDatabase(ctx context.Context, cfg config.Config) (*Database, error) {
 		}
 	}
 	return OpenDatabase(ctx, cfg)
+}
+
+// attachCurrent is AttachDatabase for commands that need this release's schema.
+func attachCurrent(ctx context.Context, cfg config.Config) (*Database, error) {
+	db, err := AttachDatabase(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.current(ctx); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("the schema %w: run `postonce migrate up`", err)
+	}
+	return db, nil
+}
+
+// Poll polls a followed source at once, with everything that follows from it,
+// and says what became of each entry. A mistake in the address, or one that
+// nobody follows, is an error that names the mend.
+func Poll(ctx context.Context, cfg config.Config, process Process, raw string) (sources.PollReport, error) {
+	db, err := attachCurrent(ctx, cfg)
+	if err != nil {
+		return sources.PollReport{}, err
+	}
+	defer db.Close()
+	p, err := operatorParts(cfg, db, process)
+	if err != nil {
+		return sources.PollReport{}, err
+	}
+	report, err := p.sources.PollNow(ctx, raw)
+	if errors.Is(err, sources.ErrUnknown) {
+		err = fmt.Errorf("nobody follows %s: send it to the bot to follow it, or look at it with `postonce inspect`", raw)
+	}
+	return report, err
+}
+
+// Books balances every movement of money and lists what does not match.
+func Books(ctx context.Context, cfg config.Config) ([]billing.Balance, []billing.Finding, error) {
+	db, err := attachCurrent(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer db.Close()
+	return billing.Report(ctx, db.Pool)
 }
 
 // Doctor checks everything around the program, reports each finding, and
@@ -75,14 +121,11 @@ func webhookURL(cfg config.Config) string {
 
 // Jobs runs `postonce jobs ARGS`.
 func Jobs(ctx context.Context, cfg config.Config, out io.Writer, by string, args []string) error {
-	db, err := AttachDatabase(ctx, cfg)
+	db, err := attachCurrent(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if err := db.current(ctx); err != nil {
-		return fmt.Errorf("the schema %w: run `postonce migrate up`", err)
-	}
 	kinds, err := operatorKinds(cfg, db)
 	if err != nil {
 		return err
@@ -97,6 +140,15 @@ const nobodysToken = "1:unused-unused-unused-unused"
 
 // operatorKinds are all kinds of the program, for decisions in the archive.
 func operatorKinds(cfg config.Config, db *Database) (*queue.Registry, error) {
+	p, err := operatorParts(cfg, db, Process{Log: zerolog.Nop()})
+	if err != nil {
+		return nil, err
+	}
+	return p.registry, nil
+}
+
+// operatorParts are the features without an engine, an intake or a face.
+func operatorParts(cfg config.Config, db *Database, process Process) (*parts, error) {
 	token := cfg.BotToken
 	if token == "" {
 		token = nobodysToken
@@ -105,9 +157,9 @@ func operatorKinds(cfg config.Config, db *Database) (*queue.Registry, error) {
 	if err != nil {
 		return nil, &config.Error{Variable: "TELEGRAM_BOT_TOKEN", Problem: err.Error()}
 	}
-	p := &parts{registry: queue.NewRegistry(), telegram: client}
-	err = p.buildFeatures(&App{cfg: cfg, db: db, log: zerolog.Nop(), metrics: prometheus.NewRegistry()})
-	return p.registry, err
+	metrics := prometheus.NewRegistry()
+	p := &parts{pool: db.Pool, registry: queue.NewRegistry(), telegram: client, counters: newCounters(metrics)}
+	return p, p.buildFeatures(&App{cfg: cfg, db: db, log: process.Log, process: process, metrics: metrics})
 }
 
 // Restored runs `postonce restored VERB`: begin, status, or release with a

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/postonce/postonce/internal/app"
+	"github.com/postonce/postonce/internal/app/config"
+	"github.com/postonce/postonce/internal/billing"
+)
+
+// books are what `postonce report --json` prints.
+type books struct {
+	Balanced bool              `json:"balanced"`
+	Balances []billing.Balance `json:"balances"`
+	Findings []billing.Finding `json:"findings"`
+}
+
+var errUnbalanced = errors.New("the books do not balance: what moved is not what was paid and kept")
+
+// report balances the money. Findings wait for an operator and are listed, but
+// only sums that disagree fail the command.
+func (p *program) report(ctx context.Context, args []string) error {
+	fs := p.flags("report")
+	asJSON := fs.Bool("json", false, "print one JSON object")
+	rest, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return usagef("want `postonce report [--json]`")
+	}
+	cfg, err := config.Load(p.environ)
+	if err != nil {
+		return err
+	}
+	b := books{Balanced: true}
+	if b.Balances, b.Findings, err = app.Books(ctx, cfg); err != nil {
+		return err
+	}
+	for _, one := range b.Balances {
+		b.Balanced = b.Balanced && one.Balanced()
+	}
+	if *asJSON {
+		err = printJSON(p.stdout, b)
+	} else {
+		printBooks(p.stdout, b)
+	}
+	if err == nil && !b.Balanced {
+		err = errUnbalanced
+		if *asJSON {
+			err = errSaid
+		}
+	}
+	return err
+}
+
+func printBooks(w io.Writer, b books) {
+	if len(b.Balances) == 0 {
+		fmt.Fprintln(w, "no money has moved")
+	}
+	for _, one := range b.Balances {
+		says := "balances"
+		if !one.Balanced() {
+			says = fmt.Sprintf("DOES NOT BALANCE: the payments kept sum up to %d", one.Kept)
+		}
+		fmt.Fprintf(w, "%s  %d payments %d, %d refunds %d, sum %d: %s\n",
+			one.Currency, one.Payments, one.In, one.RefundCount, one.Out, one.Sum, says)
+	}
+	for _, f := range b.Findings {
+		fmt.Fprintf(w, "finding  %s  %s  %s: %s\n", f.At.UTC().Format(time.RFC3339), f.ChargeID, f.Finding, f.Detail)
+	}
+}
