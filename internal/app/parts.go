@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/postonce/postonce/internal/miniapp"
 	"github.com/postonce/postonce/internal/ops/watch"
 	"github.com/postonce/postonce/internal/planning"
+	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/publishing"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/scoring"
@@ -183,10 +186,38 @@ func (p *parts) start(ctx context.Context, a *App) error {
 	if err := p.engine.Start(ctx); err != nil {
 		return err
 	}
+	if err := p.offerClaim(ctx, a); err != nil {
+		return err
+	}
 	if err := p.chat.RegisterMenu(ctx, a.cfg.OperatorIDs); err != nil {
 		a.log.Warn().Err(err).Msg("the bot's menu is not up to date")
 	}
 	return p.intake.Start(ctx)
+}
+
+// claimLasts is how long the printed link works; the next start prints a new one.
+const claimLasts = 24 * time.Hour
+
+// offerClaim prints the one-time link that makes the first person an operator,
+// where nobody is one and only invited people may use the bot.
+func (p *parts) offerClaim(ctx context.Context, a *App) error {
+	if a.cfg.Access == "open" || len(a.cfg.OperatorIDs) > 0 {
+		return nil
+	}
+	n, err := channels.Operators(ctx, p.pool)
+	if err != nil || n > 0 {
+		return err
+	}
+	var token string
+	err = postgres.InTx(ctx, p.pool, func(tx pgx.Tx) (err error) {
+		token, err = p.channels.ClaimToken(ctx, tx, claimLasts)
+		return err
+	})
+	if err != nil || token == "" {
+		return err
+	}
+	fmt.Fprintf(a.process.Say, "Nobody runs this bot yet. Open this link within a day to become its operator:\n  https://t.me/%s?start=%s\n", p.bot.Username, token)
+	return nil
 }
 
 // stop ends the intake first, so that nothing new comes, then the queue.
