@@ -17,6 +17,7 @@ import (
 	"github.com/postonce/postonce/internal/planning"
 	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/publishing"
+	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/scoring"
 	"github.com/postonce/postonce/internal/sources"
 	"github.com/postonce/postonce/internal/stories"
@@ -35,6 +36,8 @@ type Config struct {
 	Drafting   *drafting.Service
 	Publishing *publishing.Service
 	Billing    *billing.Service // nil: no limits
+	// Registry knows the kinds of jobs, for what operators decide in the archive.
+	Registry *queue.Registry
 	// Packs are suggested sources; nil takes SuggestedPacks.
 	Packs []PackView
 	// OnDecided is told of each change that a person made to a draft, with the
@@ -63,6 +66,7 @@ type Desk struct {
 	drafting   *drafting.Service
 	publishing *publishing.Service
 	billing    *billing.Service
+	registry   *queue.Registry
 	packs      []PackView
 	open       bool
 	operators  map[int64]bool
@@ -77,7 +81,7 @@ func New(cfg Config) *Desk {
 	d := &Desk{
 		pool: cfg.Pool, now: cfg.Now, log: cfg.Logger, channels: cfg.Channels, planning: cfg.Planning,
 		sources: cfg.Sources, stories: cfg.Stories, scoring: cfg.Scoring,
-		drafting: cfg.Drafting, publishing: cfg.Publishing, billing: cfg.Billing, packs: cfg.Packs,
+		drafting: cfg.Drafting, publishing: cfg.Publishing, billing: cfg.Billing, registry: cfg.Registry, packs: cfg.Packs,
 		open: cfg.Open, operators: map[int64]bool{}, onDecided: cfg.OnDecided, onMissed: cfg.OnMissed, onImported: cfg.OnImported,
 	}
 	if d.packs == nil {
