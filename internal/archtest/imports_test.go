@@ -46,7 +46,7 @@ func imports() map[string][]string {
 		"sandbox":  {"telegram"},
 		"doctor":   {"postgres", "telegram", "llm"},
 		"ops":      {"editorial", "queue", "postgres"},
-		"simulate": with("sources"),
+		"simulate": with("sources", "stories", "scoring", "fetch", "ops"),
 		"app":      everything,
 		"archtest": {},
 	}
