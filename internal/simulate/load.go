@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,7 +94,9 @@ func (w *world) copyWords(ctx context.Context, from, to int) error {
 	var list []entry
 	for i := from; i < to; i++ {
 		if at := w.seen(i); w.began.Sub(at) < wordsFor {
-			for word := range strings.FieldsSeq(title(i)) {
+			words := strings.Fields(title(i))
+			slices.Sort(words)
+			for _, word := range slices.Compact(words) {
 				list = append(list, entry{word, madeFrom + int64(i), at})
 			}
 		}
