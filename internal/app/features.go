@@ -105,6 +105,9 @@ func (p *parts) buildPublishing(a *App, web *fetch.Client) {
 			return p.desk.MissedTx(ctx, tx, draftID, transition)
 		},
 		ChannelState: p.channelState,
+		Held: func(ctx context.Context, tx pgx.Tx, channelID int64) (bool, error) {
+			return p.restores.Held(ctx, tx, channelID)
+		},
 		MoveChat: func(ctx context.Context, tx pgx.Tx, from, to int64) error {
 			_, err := p.channels.MoveChat(ctx, tx, from, to)
 			return err

@@ -19,6 +19,7 @@ import (
 	"github.com/postonce/postonce/internal/drafting"
 	"github.com/postonce/postonce/internal/httpd"
 	"github.com/postonce/postonce/internal/miniapp"
+	"github.com/postonce/postonce/internal/ops/restore"
 	"github.com/postonce/postonce/internal/ops/watch"
 	"github.com/postonce/postonce/internal/planning"
 	"github.com/postonce/postonce/internal/postgres"
@@ -51,6 +52,7 @@ type parts struct {
 	desk       *desk.Desk
 	chat       *chat.Chat
 	miniapp    *miniapp.Server
+	restores   *restore.Service
 }
 
 // build makes every part and hands each what it needs of the others. It asks
@@ -174,6 +176,8 @@ func (p *parts) buildMiniApp(a *App) error {
 // buildOperations adds what operators look at.
 func (p *parts) buildOperations(a *App) error {
 	a.metrics.MustRegister(watch.NewCollector(a.db.Pool, a.cfg.BudgetDay))
+	p.restores = newRestore(a, p.publishing, p.planning, nil)
+	registerRestore(p.registry, p.restores)
 	w := watch.New(watch.Config{Pool: a.db.Pool, ModelBudget: a.cfg.BudgetDay, Notify: notifyIncident})
 	queue.Register(p.registry, w.Kind())
 	queue.Schedule(p.registry, "watch", queue.Every(time.Minute), queue.CatchUpNone, w.Kind(),
@@ -183,6 +187,10 @@ func (p *parts) buildOperations(a *App) error {
 
 // start begins to work: the queue first, then the intake that fills it.
 func (p *parts) start(ctx context.Context, a *App) error {
+	// A restored backup is noticed before anything may be published.
+	if err := p.restores.Check(ctx); err != nil {
+		return err
+	}
 	if err := p.engine.Start(ctx); err != nil {
 		return err
 	}

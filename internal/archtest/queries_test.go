@@ -39,7 +39,7 @@ func writers() map[string]string {
 }
 
 var (
-	looksLikeSQL = regexp.MustCompile(`^\s*(-- |SELECT\b|WITH\b|INSERT INTO\b|UPDATE\s+[a-z_]+\s+(SET|[a-z])|DELETE FROM\b|TRUNCATE\b)`)
+	looksLikeSQL = regexp.MustCompile(`^\s*(-- |SELECT\b|WITH\s+[a-z]|INSERT INTO\b|UPDATE\s+[a-z_]+\s+(SET|[a-z])|DELETE FROM\b|TRUNCATE\b)`)
 	// Keywords are upper case and tables lower case: FOR UPDATE OF and DO UPDATE SET do not match.
 	writesTable = regexp.MustCompile(`\b(?:INSERT INTO|DELETE FROM|UPDATE(?:\s+ONLY)?)\s+([a-z_]+)\b`)
 )

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -99,11 +100,16 @@ func (s *server) start(ctx context.Context) error {
 	return err
 }
 
-// sweep removes the folders of earlier test processes: those that nobody locks.
+// abandoned is how old a folder must be before it is swept: one that was made a
+// moment ago belongs to a process that has not locked it yet.
+const abandoned = time.Hour
+
+// sweep removes the folders of earlier test processes: old ones that nobody locks.
 func sweep(parent, own string) {
 	dirs, _ := filepath.Glob(filepath.Join(parent, "postonce-test-*"))
 	for _, d := range dirs {
-		if d == own || embedded.InUse(d) {
+		fi, err := os.Stat(d)
+		if d == own || err != nil || time.Since(fi.ModTime()) < abandoned || embedded.InUse(d) {
 			continue
 		}
 		_ = os.RemoveAll(d)
