@@ -256,7 +256,7 @@ func TestThePageIsSmallAndStrict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 60_000
+	const most = 40_000
 	if n := s.WeightForTest(); n > most {
 		t.Errorf("the page's files are %d bytes gzipped, want at most %d", n, most)
 	} else {
@@ -278,7 +278,7 @@ func TestThePageIsSmallAndStrict(t *testing.T) {
 // code: every text in both, every key that is named there, its places alike.
 func TestBothLanguagesAreWhole(t *testing.T) {
 	t.Parallel()
-	en, ru := catalogue(t, "page/js/text-en.js"), catalogue(t, "page/js/text-ru.js")
+	en, ru := catalogue(t)
 	form := regexp.MustCompile(`#(few|many)$`)
 	place := regexp.MustCompile(`\{\w+\}`)
 	for k, text := range en {
@@ -319,18 +319,54 @@ func TestBothLanguagesAreWhole(t *testing.T) {
 	}
 }
 
-func catalogue(t *testing.T, path string) map[string]string {
+// catalogue reads both columns of catalogue.js.
+func catalogue(t *testing.T) (en, ru map[string]string) {
 	t.Helper()
-	raw, err := os.ReadFile(path)
+	raw, err := os.ReadFile("page/js/catalogue.js")
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^  '([^']+)': '(.*)',$`).FindAllStringSubmatch(string(raw), -1) {
-		out[m[1]] = m[2]
+	en, ru = map[string]string{}, map[string]string{}
+	_, body, _ := strings.Cut(string(raw), "`\n")
+	body, _, _ = strings.Cut(body, "\n`")
+	for line := range strings.SplitSeq(body, "\n") {
+		col := strings.Split(line, "|")
+		if len(col) != 3 || en[col[0]] != "" || ru[col[0]] != "" {
+			t.Fatalf("not key|English|Russian, or a key twice: %q", line)
+		}
+		for i, m := range []map[string]string{en, ru} {
+			if col[i+1] != "" {
+				m[col[0]] = col[i+1]
+			}
+		}
 	}
-	if len(out) < 300 {
-		t.Fatalf("%s: only %d texts were read", path, len(out))
+	return en, ru
+}
+
+// TestTheModulesCanBeJoined checks what join relies on.
+func TestTheModulesCanBeJoined(t *testing.T) {
+	t.Parallel()
+	files, err := os.ReadDir("page/js")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	top := regexp.MustCompile(`(?m)^(?:export )?(?:async function|function|const|let|class) (\w+)`)
+	strange := regexp.MustCompile(`(?m)^(import (?:[^{]|\{[^}]* as ).*|export (?:default|\{|\*|let).*)|\bimport\(["']`)
+	comment := regexp.MustCompile(`(?s)/\*\*.*?\*/`)
+	seen := map[string]string{}
+	for _, f := range files {
+		raw, err := os.ReadFile("page/js/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range top.FindAllStringSubmatch(string(raw), -1) {
+			if other, twice := seen[m[1]]; twice {
+				t.Errorf("%s is at the top of %s and of %s", m[1], other, f.Name())
+			}
+			seen[m[1]] = f.Name()
+		}
+		if s := strange.FindString(comment.ReplaceAllString(string(raw), "")); s != "" {
+			t.Errorf("%s: %q is a form that cannot be joined", f.Name(), s)
+		}
+	}
 }

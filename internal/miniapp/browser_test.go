@@ -75,7 +75,7 @@ func TestThePageInChromium(t *testing.T) {
 	needs(t, "node", "chromium")
 	now := time.Now()
 	srv := start(t, newFakeDesk(now), time.Now)
-	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "page.test.mjs")
+	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "--test-name-pattern="+os.Getenv("PAGE_TESTS"), "page.test.mjs")
 	cmd.Dir = "browsertest"
 	cmd.Env = append(os.Environ(), "BASE="+srv.URL, "ANN="+signed(t, ann, "Ann", "en", now), "VIC="+signed(t, vic, "Вик", "ru", now),
 		"EVE="+signed(t, eve, "Eve", "en", now), "OLD="+signed(t, ann, "Ann", "en", now.Add(-2*time.Hour)))

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-//go:embed page/index.html page/style.css page/icon.svg page/js/*.js
+//go:embed page/index.html page/style.css page/js/*.js
 var pageFS embed.FS
 
 // contentPolicy lets the page load its own files and Telegram's script, show
@@ -37,7 +37,7 @@ type assets struct {
 	files map[string]asset // by path under /app/
 }
 
-// loadAssets reads the embedded files, in order, and packs each once.
+// loadAssets reads the embedded files, joins the modules and packs each file once.
 func loadAssets() (*assets, error) {
 	sum := sha256.New()
 	raw := map[string][]byte{}
@@ -60,30 +60,18 @@ func loadAssets() (*assets, error) {
 	slices.Sort(names)
 	folder := "a/" + hex.EncodeToString(sum.Sum(nil))[:12]
 	a := &assets{files: map[string]asset{}}
-	for _, name := range names {
-		if name != "index.html" {
-			a.files[folder+"/"+name] = pack(name, raw[name], true)
-		}
+	script, err := join(raw)
+	if err != nil {
+		return nil, err
 	}
-	a.files[""] = pack("index.html", index(raw["index.html"], folder, names), false)
+	a.files[folder+"/page.js"] = pack("page.js", script, true)
+	a.files[folder+"/style.css"] = pack("style.css", bareStyle(raw["style.css"]), true)
+	a.files[""] = pack("index.html", bytes.ReplaceAll(raw["index.html"], []byte("{{assets}}"), []byte(folder)), false)
 	return a, nil
 }
 
-// index fills in where the files are, and lets the browser fetch every module
-// of the first view at once instead of one import after the other.
-func index(page []byte, folder string, names []string) []byte {
-	var preload strings.Builder
-	for _, n := range names {
-		first := !strings.HasPrefix(n, "js/view-") && n != "js/text-ru.js" || n == "js/view-plan.js"
-		if strings.HasPrefix(n, "js/") && n != "js/main.js" && first {
-			fmt.Fprintf(&preload, "<link rel=\"modulepreload\" href=\"%s/%s\">\n", folder, n)
-		}
-	}
-	return []byte(strings.NewReplacer("{{assets}}", folder, "{{preload}}\n", preload.String()).Replace(string(page)))
-}
-
 func pack(name string, plain []byte, immutable bool) asset {
-	kinds := map[string]string{".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+	kinds := map[string]string{".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 	sum := sha256.Sum256(plain)
 	a := asset{kind: kinds[path.Ext(name)] + "; charset=utf-8", plain: plain, immutable: immutable, etag: `"` + hex.EncodeToString(sum[:10]) + `"`}
 	var buf bytes.Buffer

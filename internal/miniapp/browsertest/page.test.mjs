@@ -19,7 +19,7 @@ async function open(data, { query = '', desktop = false, dark = false, width = 3
   const ctx = await browser.newContext({ viewport: desktop ? { width: 1280, height: 800 } : { width, height: 740 }, isMobile: !desktop, hasTouch: !desktop, colorScheme: dark ? 'dark' : 'light', deviceScaleFactor: SHOTS ? 2 : 1 });
   await ctx.route(u => u.hostname !== '127.0.0.1', r => r.abort());
   const page = await ctx.newPage();
-  page.setDefaultTimeout(8000);
+  page.setDefaultTimeout(20000);
   page.errors = [];
   page.on('pageerror', e => page.errors.push(e.message));
   page.on('console', m => { if (m.type() === 'error' && !/ERR_FAILED|40[0-9]|412|409/.test(m.text())) page.errors.push(m.text()); });
@@ -33,17 +33,19 @@ const act = (p, draft, key) => p.click(`[data-key="${draft}"] [data-act="${key}"
 
 for (const look of [{ name: 'phone-light' }, { name: 'phone-dark', dark: true }, { name: 'desktop-light', desktop: true }, { name: 'desktop-dark', desktop: true, dark: true }]) {
   test(`every tab is whole, fits and is accessible: ${look.name}`, async () => {
+    const p = await ready(await open(ANN, look));
+    await p.evaluate(axe);
     for (const tab of tabs) {
-      const p = await ready(await open(ANN, { ...look, query: `view=${tab}` }));
+      await p.click(`[data-view=${tab}]`);
+      await p.waitForSelector(`[data-view=${tab}][aria-current]`);
       await p.waitForFunction(() => !document.querySelector('.view .skeleton, .view .spinner'));
       await p.waitForTimeout(250);
       await shot(p, `${look.name}-${tab}`);
       assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth && document.getElementById('view').scrollWidth <= document.getElementById('view').clientWidth + 1), `${tab} overflows`);
-      await p.evaluate(axe);
       const bad = await p.evaluate(async () => (await window.axe.run({ resultTypes: ['violations'] })).violations.filter(v => v.impact === 'serious' || v.impact === 'critical').map(v => `${v.id}: ${v.nodes.map(n => n.target + ' ' + n.failureSummary).slice(0, 3).join(' | ')}`));
       assert.deepEqual(bad, [], tab);
-      await close(p);
     }
+    await close(p);
   });
 }
 

@@ -4,7 +4,7 @@ import { svg } from './dom.js';
 
 /**
  * Bars of two layers: what was new behind, what was proposed in front.
- * @param {{ label: string, back: number, front: number }[]} days @param {string} title
+ * @param {{ back: number, front: number }[]} days @param {string} title
  */
 export function spark(days, title) {
   const w = 4, gap = 2, height = 24, top = Math.max(1, ...days.map(d => d.back));

@@ -1,5 +1,7 @@
 // Building the page: elements, keyed lists, sheets and short notices.
 
+import { t } from './texts.js';
+
 /** @typedef {string | number | Node | null | undefined | false | any[]} Child */
 
 /**
@@ -42,8 +44,7 @@ const paths = {
   activity: 'M3 12h4l3-8 4 16 3-8h4',
   billing: 'M12 3l2.7 5.8 6.3.8-4.6 4.3 1.2 6.3L12 17.1l-5.6 3.1 1.2-6.3L3 9.6l6.3-.8z',
   grip: 'M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01',
-  left: 'M15 5l-7 7 7 7', right: 'M9 5l7 7-7 7', plus: 'M12 5v14M5 12h14', close: 'M6 6l12 12M18 6L6 18',
-  check: 'M5 12l5 5 9-10', down: 'M6 9l6 6 6-6', more: 'M5 12h.01M12 12h.01M19 12h.01', link: 'M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1',
+  left: 'M15 5l-7 7 7 7', right: 'M9 5l7 7-7 7', close: 'M6 6l12 12M18 6L6 18',
 };
 
 /** @param {string} name @returns {SVGElement} */
@@ -93,7 +94,6 @@ export function list(parent, items, key, make, signature = JSON.stringify) {
         const focused = el.contains(document.activeElement) ? focusPath(el) : '';
         if (at === el) at = el.nextElementSibling;
         el.replaceWith(next);
-        if (focused) next.querySelector(`[data-focus="${focused}"]`)?.dispatchEvent(new Event('refocus'));
         if (focused) /** @type {HTMLElement | null} */ (next.querySelector(`[data-focus="${focused}"]`) ?? next)?.focus({ preventScroll: true });
       }
       el = next;
@@ -172,5 +172,3 @@ export function confirmSheet(question, yes, run, more) {
     h('div', { class: 'stack' }, button(yes, () => { close(); run(); }, { class: 'danger wide' }), button(t('cancel'), close, { class: 'wide' })),
   ]);
 }
-
-import { t } from './texts.js';

@@ -7,18 +7,17 @@ import { applyTheme, attach, backButton, haptic, keptHash, launchLanguage } from
 import { explain, language, setLanguage, t } from './texts.js';
 import { setZone } from './time.js';
 import { trouble } from './trouble.js';
+import { activityView } from './view-activity.js';
+import { billingView } from './view-billing.js';
+import { channelView } from './view-channel.js';
+import { draftsView } from './view-drafts.js';
+import { planView } from './view-plan.js';
+import { sourcesView } from './view-sources.js';
 
 /** @typedef {import('./state.js').View} View */
 /** @typedef {import('../types').Session} Session */
 
-const views = {
-  plan: () => import('./view-plan.js'),
-  drafts: () => import('./view-drafts.js'),
-  sources: () => import('./view-sources.js'),
-  channel: () => import('./view-channel.js'),
-  activity: () => import('./view-activity.js'),
-  billing: () => import('./view-billing.js'),
-};
+const views = { plan: planView, drafts: draftsView, sources: sourcesView, channel: channelView, activity: activityView, billing: billingView };
 /** @typedef {keyof typeof views} Name */
 
 const $ = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -72,7 +71,7 @@ function choose(id) {
 }
 
 /** @param {Name} name @param {URLSearchParams} params @param {boolean} [force] */
-async function show(name, params, force) {
+function show(name, params, force) {
   if (!force && view?.leave && !view.leave()) return;
   const mine = ++turn;
   current = name;
@@ -84,9 +83,7 @@ async function show(name, params, force) {
   document.title = `${t(`tab.${name}`)} · ${state.channel?.title ?? 'postonce'}`;
   if (!state.channel) { swap({ el: noChannel() }); return; }
   try {
-    const made = (await views[name]()).view();
-    if (mine === turn) swap(made);
-    else made.gone?.();
+    swap(views[name]());
   } catch (err) {
     if (mine === turn) swap({ el: trouble(err, () => location.reload()) });
   }
@@ -163,23 +160,20 @@ async function start() {
   addEventListener('unhandledrejection', e => { if (e.reason instanceof ApiError) { e.preventDefault(); toast(explain(e.reason), { tone: 'bad' }); } });
   const first = known(query.get('view'));
   current = first;
-  const code = views[first](); // the module travels while the session is opened
-  await setLanguage(launchLanguage() ?? 'en');
+  setLanguage(launchLanguage() ?? 'en');
   drawTabs();
   try {
     const s = await signIn();
-    if (s.person.language !== language()) await setLanguage(s.person.language);
+    if (s.person.language !== language()) setLanguage(s.person.language);
   } catch (err) {
     if (err instanceof ApiError && err.status === 401) locked(err.code === 'session.missing' ? 'session.missing' : 'session.expired');
     else if (err instanceof ApiError && err.status === 403) locked('session.refused');
     else { $('app').removeAttribute('aria-busy'); $('view').replaceChildren(trouble(err, () => location.reload())); }
     return;
   }
-  await code;
   listen();
-  await show(first, query, true);
+  show(first, query, true);
   document.documentElement.dataset.ready = 'true';
-  requestIdleCallback?.(() => { for (const load of Object.values(views)) load().catch(() => {}); });
 }
 
 start();

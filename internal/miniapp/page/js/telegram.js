@@ -37,7 +37,7 @@ export function readable(colour, on, towards) {
   const from = rgb(colour), to = rgb(towards);
   for (let step = 0; step <= 20; step++) {
     const c = toHex(from.map((v, i) => v + (to[i] - v) * step / 20));
-    if (on.every(bg => contrast(c, bg) >= 4.6)) return c;
+    if (on.every(bg => contrast(c, bg) >= 5.4)) return c;
   }
   return towards;
 }

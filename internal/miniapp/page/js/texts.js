@@ -1,17 +1,21 @@
 // The words of the interface. A key's text may hold {name} places; a key that
 // counts has the forms of Intl.PluralRules as key#one, key#few, key#many, key#other.
 
-import en from './text-en.js';
+import { catalogue } from './catalogue.js';
+
+/** @param {number} column */
+const read = column => Object.fromEntries(catalogue.trim().split('\n').map(l => l.split('|')).filter(l => l[column]).map(l => [l[0], l[column]]));
 
 /** @type {Record<string, string>} */
-let texts = en;
+const english = read(1);
+let texts = english;
 let lang = 'en';
 let plural = new Intl.PluralRules('en');
 
 /** Chooses the language; what is not translated falls back to English. @param {string} code */
-export async function setLanguage(code) {
+export function setLanguage(code) {
   lang = code.toLowerCase().startsWith('ru') ? 'ru' : 'en';
-  texts = lang === 'ru' ? (await import('./text-ru.js')).default : en;
+  texts = lang === 'ru' ? read(2) : english;
   plural = new Intl.PluralRules(lang);
   document.documentElement.lang = lang;
 }
@@ -21,7 +25,7 @@ export const language = () => lang;
 /** @param {string} key @param {Record<string, unknown>} [args] @returns {string} */
 export function t(key, args = {}) {
   const form = typeof args.n === 'number' ? `${key}#${plural.select(args.n)}` : key;
-  const text = texts[form] ?? texts[key] ?? texts[`${key}#other`] ?? en[/** @type {keyof typeof en} */ (key)];
+  const text = texts[form] ?? texts[key] ?? texts[`${key}#other`] ?? english[key];
   if (text === undefined) return key;
   return text.replace(/\{(\w+)\}/g, (_, name) => String(args[name] ?? ''));
 }

@@ -13,7 +13,7 @@ import { trouble } from './trouble.js';
 /** @typedef {import('../types').Event} Event */
 
 /** @returns {import('./state.js').View} */
-export function view() {
+export function activityView() {
   const base = `channels/${channel().id}`;
   let mine = 0;
   /** @type {Event[]} */ let events = [];

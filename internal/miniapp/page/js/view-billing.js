@@ -10,7 +10,7 @@ import { trouble } from './trouble.js';
 /** @typedef {import('../types').Billing} Billing */
 
 /** @returns {import('./state.js').View} */
-export function view() {
+export function billingView() {
   let mine = 0;
   const body = h('div', null, h('div', { class: 'skeleton' }, h('i'), h('i')));
   const el = h('section', { class: 'billing' }, h('h1', { class: 'sr' }, t('tab.billing')), body);

@@ -14,7 +14,7 @@ import { trouble } from './trouble.js';
 const days = /** @type {Weekday[]} */ (['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']);
 
 /** @returns {import('./state.js').View} */
-export function view() {
+export function channelView() {
   const id = channel().id;
   /** @type {Channel | null} */ let was = null;
   /** What the person changed and did not save. @type {Record<string, any>} */ let change = {};
@@ -139,7 +139,7 @@ export function view() {
 
   /** @param {string} l */
   async function tongue(l) {
-    try { await send('PATCH', 'me', { language: l }); await setLanguage(l); await state.refresh(); state.go('channel'); } catch (err) { toast(explain(err), { tone: 'bad' }); }
+    try { await send('PATCH', 'me', { language: l }); setLanguage(l); await state.refresh(); state.go('channel'); } catch (err) { toast(explain(err), { tone: 'bad' }); }
   }
 
   async function drawPeople() {

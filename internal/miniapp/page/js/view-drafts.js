@@ -12,7 +12,7 @@ import { trouble } from './trouble.js';
 const filters = { waiting: 'proposed', planned: 'scheduled,publishing', attention: 'failed,unconfirmed', published: 'published', skipped: 'skipped' };
 
 /** @returns {import('./state.js').View} */
-export function view() {
+export function draftsView() {
   const wanted = state.params.get('show') ?? 'waiting';
   let show = /** @type {keyof typeof filters} */ (wanted in filters ? wanted : 'waiting');
   const one = Number(state.params.get('draft')) || 0;

@@ -4,6 +4,7 @@
 import { get, peek, send } from './api.js';
 import { card, decide, openTimes } from './card.js';
 import { button, fill, h, icon, sheet, toast } from './dom.js';
+import { headline } from './post.js';
 import { channel, mayEdit, state } from './state.js';
 import { haptic } from './telegram.js';
 import { explain, t } from './texts.js';
@@ -15,7 +16,7 @@ import { trouble } from './trouble.js';
 /** @typedef {import('../types').SlotDraft} SlotDraft */
 
 /** @returns {import('./state.js').View} */
-export function view() {
+export function planView() {
   /** @type {Plan | null} */ let plan = null;
   let from = '', mine = 0;
   /** The draft that is being moved, by tap or keyboard. @type {SlotDraft | null} */
@@ -207,7 +208,7 @@ export function view() {
     sheet(t('slot.fill', { at: dayClock(s.at) }), close => {
       const body = h('div', { class: 'stack' }, h('span', { class: 'spinner' }));
       get(`channels/${channel().id}/drafts?state=proposed&limit=20`).then((/** @type {import('../types').Drafts} */ r) => fill(body, r.drafts.length === 0 && h('p', { class: 'hint' }, t('drafts.waiting.none')),
-        r.drafts.map(d => button(d.html, () => { close(); decide(d, 'schedule', { at: s.at }, { done: load }); }, { class: 'wide pick', 'aria-label': null, title: null }, h('span', { dir: 'auto' }, headlineOf(d.html)), h('span', { class: 'score' }, d.score)))),
+        r.drafts.map(d => button(d.html, () => { close(); decide(d, 'schedule', { at: s.at }, { done: load }); }, { class: 'wide pick', 'aria-label': null, title: null }, h('span', { dir: 'auto' }, headline(d.html)), h('span', { class: 'score' }, d.score)))),
       err => fill(body, h('p', { class: 'bad-text' }, explain(err))));
       return body;
     });
@@ -217,5 +218,3 @@ export function view() {
   load();
   return { el, changed: topics => { if (topics.includes('plan') || topics.includes('drafts') || topics.includes('settings')) load(); }, gone: () => { mine++; } };
 }
-
-import { headline as headlineOf } from './post.js';

@@ -12,7 +12,7 @@ import { trouble } from './trouble.js';
 /** @typedef {import('../types').Rhythm} Rhythm */
 
 /** @returns {import('./state.js').View} */
-export function view() {
+export function sourcesView() {
   const base = `channels/${channel().id}`;
   /** @type {Source[] | null} */ let sources = null;
   /** @type {Rhythm | null} */ let rhythm = null;
@@ -74,7 +74,7 @@ export function view() {
     const { today, days: span, sources: all } = rhythm, by = new Map((all[s.id] ?? []).map(d => [d.day, d]));
     const days = Array.from({ length: span }, (_, i) => by.get(addDays(today, i - span + 1)));
     const fresh = days.reduce((n, d) => n + (d?.fresh ?? 0), 0), proposed = days.reduce((n, d) => n + (d?.proposed ?? 0), 0);
-    return spark(days.map(d => ({ label: d?.day ?? '', back: Math.max(d?.fresh ?? 0, d?.proposed ?? 0), front: d?.proposed ?? 0 })), t('spark', { fresh, proposed }));
+    return spark(days.map(d => ({ back: Math.max(d?.fresh ?? 0, d?.proposed ?? 0), front: d?.proposed ?? 0 })), t('spark', { fresh, proposed }));
   }
 
   /** @param {Source} s */
