@@ -126,7 +126,7 @@ func (p *parts) buildEdges(a *App) error {
 	p.desk = desk.New(desk.Config{
 		Pool: a.db.Pool, Now: time.Now, Logger: a.log,
 		Channels: p.channels, Planning: p.planning, Sources: p.sources, Stories: p.stories, Scoring: p.scoring,
-		Drafting: p.drafting, Publishing: p.publishing, Billing: p.billing, Packs: a.process.Packs,
+		Drafting: p.drafting, Publishing: p.publishing, Billing: p.billing, Registry: p.registry, Packs: a.process.Packs,
 		OnDecided: chat.DraftChangedTx, OnMissed: notifyMissed, OnImported: notifyImported,
 		Open: a.cfg.Access == "open", Operators: a.cfg.OperatorIDs,
 	})
