@@ -72,7 +72,12 @@ func (p *parts) buildDrafting(a *App, reader *sources.Reader) {
 				URL: url, Title: page.Title, Text: page.Text, Image: page.Image, Site: page.SiteName, Language: page.Language,
 			}, err
 		},
-		OnDraft:      chat.DraftReadyTx,
+		OnDraft: func(ctx context.Context, tx pgx.Tx, draftID int64, revision int) error {
+			if err := p.desk.AutopilotTx(ctx, tx, draftID); err != nil {
+				return err
+			}
+			return chat.DraftReadyTx(ctx, tx, draftID, revision)
+		},
 		OnUnreadable: notifyUnreadable,
 		OnBudget:     notifyBudget,
 	}

@@ -131,6 +131,7 @@ func (p *parts) buildEdges(a *App) error {
 		Open: a.cfg.Access == "open", Operators: a.cfg.OperatorIDs,
 	})
 	p.desk.RegisterImports(p.registry)
+	p.desk.RegisterPlans(p.registry)
 	cfg := chat.Config{
 		Pool: a.db.Pool, Desk: p.desk, Telegram: p.telegram, Username: p.bot.Username, Now: time.Now, Logger: a.log,
 	}

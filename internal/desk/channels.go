@@ -133,7 +133,13 @@ func (d *Desk) Pause(ctx context.Context, by, id int64) (bool, error) {
 
 // Resume starts publishing again; slots that passed meanwhile are moved or skipped as set.
 func (d *Desk) Resume(ctx context.Context, by, id int64) (bool, error) {
-	return d.pause(ctx, by, id, d.channels.Resume)
+	return d.pause(ctx, by, id, func(ctx context.Context, tx pgx.Tx, id int64) (bool, error) {
+		changed, err := d.channels.Resume(ctx, tx, id)
+		if err != nil || !changed {
+			return changed, err
+		}
+		return true, d.publishing.ResumeTx(ctx, tx, id)
+	})
 }
 
 func (d *Desk) pause(ctx context.Context, by, id int64, do func(context.Context, pgx.Tx, int64) (bool, error)) (bool, error) {
