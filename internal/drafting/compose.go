@@ -166,7 +166,7 @@ func (m material) wished(instruction string) (written, bool) {
 	text := m.item.Text
 	switch {
 	case strings.Contains(low, "short") || strings.Contains(low, "короч"):
-		units = min(units/2, 240)
+		units = min(units/2, 240, render.TextUnits(strings.Join(extract.Clean(text), " "))*6/10)
 	case strings.Contains(low, "simpl") || strings.Contains(low, "прощ"):
 		units = min(units*2/3, 320)
 	default:
