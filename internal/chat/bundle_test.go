@@ -22,6 +22,7 @@ import (
 	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/planning"
 	"github.com/postonce/postonce/internal/postgres/dbtest"
+	"github.com/postonce/postonce/internal/publishing"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/sandbox"
 	"github.com/postonce/postonce/internal/sandbox/play"
@@ -101,6 +102,7 @@ func (b *bundle) build(client *telegram.Client, log zerolog.Logger, _ *queue.Reg
 	plan := planning.New(planning.Config{Pool: b.pool, Now: clock})
 	people := channels.New(channels.Config{Pool: b.pool, Rights: channels.TelegramRights{Client: client}})
 	cfg := desk.Config{Pool: b.pool, Now: clock, Logger: log, Channels: people, Planning: plan, Open: true}
+	cfg.Publishing = publishing.New(publishing.Config{Pool: b.pool, Telegram: client, Now: clock, Logger: log})
 	for _, o := range opts {
 		o(&cfg)
 	}

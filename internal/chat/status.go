@@ -117,17 +117,18 @@ func (c *Chat) life(ctx context.Context, t *turn, ref string) error {
 	return t.send(ctx, m)
 }
 
+// eventFamilies are the arguments of an event that hold codes.
+func eventFamilies() map[string]string {
+	return map[string]string{"How": "how.", "Why": "failure.", "Reason": "skip.", "Verdict": "verdict.", "Finding": "finding."}
+}
+
 // eventText is one event in words; arguments that hold codes are translated.
 func eventText(t *turn, e desk.Event) string {
-	args := texts.Args{"Who": orElse(e.ByName, t.Plain("who.nobody")), "Job": e.JobID}
+	args := texts.Args{"Who": orElse(e.ByName, t.Plain("who.autopilot"))}
+	families := eventFamilies()
 	for k, v := range e.Args {
-		if s, ok := v.(string); ok {
-			for _, family := range []string{"failure.", "skip.", "verdict.", "state.", "kind.", "how."} {
-				if t.Has(family + s) {
-					v = t.Plain(family + s)
-					break
-				}
-			}
+		if s, ok := v.(string); ok && families[k] != "" && t.Has(families[k]+s) {
+			v = t.Plain(families[k] + s)
 		}
 		args[k] = v
 	}
