@@ -48,6 +48,7 @@ func commands() []command {
 		{"jobs", "list|show ID|replay ID|confirm ID|dismiss ID|replay-all [--state S] [--kind K] [--json] [--by NAME]", "the operator's recovery desk: live jobs and the archive", (*program).jobs},
 		{"doctor", "[--json]", "checks database, token, rights, webhook, clock and model; exit 1 if any fails", (*program).doctor},
 		{"report", "[--json]", "balances the money movements and lists findings; exit 1 if they do not balance", (*program).report},
+		{"refund", "CHARGE", "gives a payment back; the running bot does it, once", (*program).refund},
 		{"restored", "begin|status|release CHANNEL|all [--json] [--by NAME]", "after a restored backup: which channels are held, and their release", (*program).restored},
 		{"simulate", "[--channels N] [--sources N] [--items N] [--shares 1,10,100] [--keep] [--json]", "loads the real schema and measures what an item costs", (*program).simulate},
 		{"health", "", "asks /readyz, for container health checks", (*program).health},

@@ -74,3 +74,28 @@ func printBooks(w io.Writer, b books) {
 		fmt.Fprintf(w, "finding  %s  %s  %s: %s\n", f.At.UTC().Format(time.RFC3339), f.ChargeID, f.Finding, f.Detail)
 	}
 }
+
+// refund asks for a payment to be given back, by the charge id of its receipt.
+func (p *program) refund(ctx context.Context, args []string) error {
+	rest, err := parse(p.flags("refund"), args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return usagef("want `postonce refund CHARGE`")
+	}
+	cfg, err := config.Load(p.environ)
+	if err != nil {
+		return err
+	}
+	fresh, err := app.Refund(ctx, cfg, rest[0])
+	if err != nil {
+		return err
+	}
+	said := "asked for: the running bot gives it back; `postonce report` counts it then"
+	if !fresh {
+		said = "was asked for before: `postonce jobs list` shows it if it waits"
+	}
+	_, err = fmt.Fprintln(p.stdout, said)
+	return err
+}

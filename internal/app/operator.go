@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
@@ -81,6 +82,29 @@ func Books(ctx context.Context, cfg config.Config) ([]billing.Balance, []billing
 	}
 	defer db.Close()
 	return billing.Report(ctx, db.Pool)
+}
+
+// Refund asks for a charge to be given back: the running program does it, once.
+// False: that was asked for before.
+func Refund(ctx context.Context, cfg config.Config, chargeID string) (bool, error) {
+	db, err := attachCurrent(ctx, cfg)
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	p, err := operatorParts(cfg, db, Process{Log: zerolog.Nop()})
+	if err != nil {
+		return false, err
+	}
+	var asked queue.Submission
+	err = postgres.InTx(ctx, db.Pool, func(tx pgx.Tx) (err error) {
+		asked, err = p.billing.RefundTx(ctx, tx, chargeID, 0)
+		return err
+	})
+	if errors.Is(err, billing.ErrNoPayment) {
+		err = fmt.Errorf("there is no payment with the charge id %s", chargeID)
+	}
+	return asked.Fresh, err
 }
 
 // Doctor checks everything around the program, reports each finding, and

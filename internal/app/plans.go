@@ -121,6 +121,12 @@ func (s shop) Paid(ctx context.Context, tx pgx.Tx, person int64, p *models.Succe
 	return err
 }
 
+// Subscription implements chat.Billing.
+func (s shop) Subscription(ctx context.Context, tx pgx.Tx, u *models.BotSubscriptionUpdated) error {
+	_, err := s.parts.billing.Subscription(ctx, tx, u.User.ID, u.InvoicePayload, u.State == models.BotSubscriptionStateActive)
+	return err
+}
+
 // preCheckout decides about a payment ahead of every queue.
 func (p *parts) preCheckout(ctx context.Context, q *telegram.PreCheckoutQuery) (string, error) {
 	if !p.billing.Enabled() || q.From == nil {

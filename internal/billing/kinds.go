@@ -125,7 +125,7 @@ UPDATE payments
        refunded_by = nullif($2::bigint, 0)
  WHERE charge_id = $1
    AND refunded_at IS NULL
-RETURNING person_id, amount, currency`
+RETURNING person_id, plan, amount, currency`
 
 // accountRefundSQL ends what the charge had bought: the newest charge that was
 // not given back counts.
@@ -150,8 +150,8 @@ RETURNING a.plan, coalesce(a.paid_until, clock_timestamp())`
 // refunded records a refund, whoever made it; false when it was known.
 func (s *Service) refunded(ctx context.Context, tx pgx.Tx, chargeID string, by int64) (bool, error) {
 	var personID, amount int64
-	var currency string
-	err := tx.QueryRow(ctx, paymentRefundSQL, chargeID, by).Scan(&personID, &amount, &currency)
+	var refundedID, currency string
+	err := tx.QueryRow(ctx, paymentRefundSQL, chargeID, by).Scan(&personID, &refundedID, &amount, &currency)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -170,7 +170,8 @@ func (s *Service) refunded(ctx context.Context, tx pgx.Tx, chargeID string, by i
 	if err := s.changed(ctx, tx, personID, plan); err != nil {
 		return false, err
 	}
-	return true, s.notify(ctx, tx, personID, "refunded", plan, until)
+	was, _ := s.cfg.Plans.find(refundedID) // the person hears what was given back, not what is left
+	return true, s.notify(ctx, tx, personID, "refunded", was, until)
 }
 
 const accountLapseSQL = `

@@ -224,6 +224,27 @@ func (s *Service) Renewal(ctx context.Context, tx pgx.Tx, personID int64, renews
 	return true, s.notify(ctx, tx, personID, event, plan, until)
 }
 
+const subscriptionCurrentSQL = `
+SELECT EXISTS (
+       SELECT FROM accounts a
+         JOIN payments p ON p.charge_id = a.charge_id
+        WHERE a.person_id = $1
+          AND p.payload = $2)`
+
+// Subscription records what Telegram tells of a subscription, named by its
+// invoice: it renews, or was ended, or its renewal failed. Only the one that the
+// account stands on counts: an older one may end without a word.
+func (s *Service) Subscription(ctx context.Context, tx pgx.Tx, personID int64, payload string, renews bool) (bool, error) {
+	var current bool
+	if err := tx.QueryRow(ctx, subscriptionCurrentSQL, personID, payload).Scan(&current); err != nil {
+		return false, fmt.Errorf("subscription of %d: %w", personID, err)
+	}
+	if !current {
+		return false, nil
+	}
+	return s.Renewal(ctx, tx, personID, renews)
+}
+
 const accountChargeSQL = `
 SELECT a.charge_id,
        p.provider

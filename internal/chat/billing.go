@@ -22,6 +22,9 @@ type Billing interface {
 	Cancel(ctx context.Context, person int64) (bool, error)
 	// Paid credits a payment in the transaction that completes its update.
 	Paid(ctx context.Context, tx pgx.Tx, person int64, p *models.SuccessfulPayment) error
+	// Subscription records that a subscription renews, was ended, or was not
+	// renewed, in the transaction that completes its update.
+	Subscription(ctx context.Context, tx pgx.Tx, s *models.BotSubscriptionUpdated) error
 }
 
 // Account is a person's standing in the shop.

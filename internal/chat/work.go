@@ -20,6 +20,14 @@ func (c *Chat) Handle(ctx context.Context, job *queue.Job[telegram.UpdateArgs], 
 			return c.billing.Paid(ctx, tx, u.Message.From.ID, u.Message.SuccessfulPayment)
 		})
 	}
+	if u.Subscription != nil {
+		return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			if c.billing == nil {
+				return nil
+			}
+			return c.billing.Subscription(ctx, tx, u.Subscription)
+		})
+	}
 	return c.handle(ctx, job, job.Failures, u)
 }
 

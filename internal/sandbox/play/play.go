@@ -91,6 +91,10 @@ type Message struct {
 	Markup struct {
 		Rows [][]Button `json:"inline_keyboard"`
 	} `json:"reply_markup"`
+	Payment *struct {
+		Charge  string `json:"telegram_payment_charge_id"`
+		Payload string `json:"invoice_payload"`
+	} `json:"successful_payment"`
 }
 
 // Says is the message's text, or its caption.
