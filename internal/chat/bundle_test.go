@@ -139,13 +139,14 @@ func (a *actor) settled() {
 	a.b.t.Helper()
 	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
+		// The stand-in first: what it no longer holds is stored, with its job.
+		var queued struct{ Pending int }
+		if err := a.b.stage.Do(a.b.t.Context(), http.MethodGet, "/sandbox/api/updates", nil, &queued); err != nil {
+			a.b.t.Fatal(err)
+		}
 		var pending int
 		err := a.b.pool.QueryRow(a.b.t.Context(), `SELECT count(*) FROM jobs WHERE kind IN ('update', 'card', 'recard', 'notice')`).Scan(&pending)
 		if err != nil {
-			a.b.t.Fatal(err)
-		}
-		var queued struct{ Pending int }
-		if err := a.b.stage.Do(a.b.t.Context(), http.MethodGet, "/sandbox/api/updates", nil, &queued); err != nil {
 			a.b.t.Fatal(err)
 		}
 		if pending == 0 && queued.Pending == 0 {
