@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/postonce/postonce/internal/chat/texts"
 	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/queue"
 )
@@ -75,21 +77,27 @@ func DraftReadyTx(ctx context.Context, tx pgx.Tx, draftID int64, revision int) e
 	if revision == 1 {
 		return nil
 	}
-	_, err = recardKind().EnqueueTx(ctx, tx, RecardArgs{DraftID: draftID, Revision: revision})
-	return err
+	return recardTx(ctx, tx, RecardArgs{DraftID: draftID, Revision: revision})
 }
 
 // DraftChangedTx enqueues the edit of a draft's cards after it changed its
 // state: for app to wire to whatever changes drafts.
 func DraftChangedTx(ctx context.Context, tx pgx.Tx, draftID int64, transition int) error {
-	_, err := recardKind().EnqueueTx(ctx, tx, RecardArgs{DraftID: draftID, Transition: transition})
-	return err
+	return recardTx(ctx, tx, RecardArgs{DraftID: draftID, Transition: transition})
 }
 
 // PostChangedTx does the same after a published post was edited or deleted;
 // note names the change ("edit:2", "deleted").
 func PostChangedTx(ctx context.Context, tx pgx.Tx, draftID int64, note string) error {
-	_, err := recardKind().EnqueueTx(ctx, tx, RecardArgs{DraftID: draftID, Note: note})
+	return recardTx(ctx, tx, RecardArgs{DraftID: draftID, Note: note})
+}
+
+// recardAfter lets the tap that changed a draft edit its own card first: two
+// edits of one message would use up Telegram's one message a second and chat.
+const recardAfter = 500 * time.Millisecond
+
+func recardTx(ctx context.Context, tx pgx.Tx, a RecardArgs) error {
+	_, err := recardKind().EnqueueTx(ctx, tx, a, queue.After(recardAfter))
 	return err
 }
 
@@ -108,9 +116,7 @@ func (c *Chat) workCard(ctx context.Context, job *queue.Job[CardArgs]) error {
 	if err != nil {
 		return err
 	}
-	if v.Revision.Number != a.Revision {
-		return nil // a newer revision has a card of its own
-	}
+	// The text may be a newer one by now; a card of that is all that is wanted.
 	if seen, err := c.cards.seen(ctx, a.DraftID, a.PersonID, a.Revision); err != nil || seen {
 		return err
 	}
@@ -160,33 +166,47 @@ func (c *Chat) workRecard(ctx context.Context, job *queue.Job[RecardArgs]) error
 			continue // the tap itself brought it up to date
 		}
 		key := fmt.Sprintf("recard:%s:%d:%d", job.Key, k.person, k.message)
-		if err := c.courtesy(ctx, k.person, c.editCard(ctx, t, k, v, key, cardDecide, nil)); err != nil {
+		if k.revision < job.Args.Revision {
+			err = c.replaceCard(ctx, t, k, v, key) // job kind card brings the new one
+		} else {
+			err = c.editCard(ctx, t, k, v, key, cardDecide, nil)
+		}
+		if err := c.courtesy(ctx, k.person, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// editCard shows the present state in a card that stands in the chat. The card
-// of an older revision says so and keeps no buttons.
+// editCard shows the present state in a card that stands in the chat. An older
+// card of a draft whose newer text has a card of its own makes way for that.
 func (c *Chat) editCard(ctx context.Context, t *turn, k card, v desk.DraftView, key string, mode cardMode, slots []choice) error {
-	lead, m := cardMessage(t, v, mode, slots)
 	if k.revision < v.Revision.Number && k.revision > 0 {
-		if seen, err := c.cards.seen(ctx, k.draft, k.person, v.Revision.Number); err != nil {
+		seen, err := c.cards.seen(ctx, k.draft, k.person, v.Revision.Number)
+		if err != nil {
 			return err
-		} else if seen || v.Draft.State == "proposed" {
-			m.rows, m.text = nil, t.HTML("card.replaced", map[string]any{"Draft": v.Draft.ID})
-			m.preview = preview{}
 		}
-	} else {
-		k.revision = v.Revision.Number
+		if seen {
+			return c.replaceCard(ctx, t, k, v, key)
+		}
 	}
+	lead, m := cardMessage(t, v, mode, slots)
 	if k.photo && m.photo == "" && lead == nil {
 		m.text = cardAbout(t, v) // the picture's card lost its picture: keep what fits a caption
 	}
-	k.transition = v.Draft.Transition
+	k.revision, k.transition = v.Revision.Number, v.Draft.Transition
 	return c.deliver(ctx, t.job, delivery{
 		key: key, person: k.person, edit: int(k.message), photo: k.photo, msg: m,
+		after: func(ctx context.Context, tx pgx.Tx, _ int64) error { return putCard(ctx, tx, k) },
+	})
+}
+
+// replaceCard points from a card to the newer one below it.
+func (c *Chat) replaceCard(ctx context.Context, t *turn, k card, v desk.DraftView, key string) error {
+	k.transition = v.Draft.Transition
+	return c.deliver(ctx, t.job, delivery{
+		key: key, person: k.person, edit: int(k.message), photo: k.photo,
+		msg:   message{text: t.HTML("card.replaced", texts.Args{"Draft": v.Draft.ID})},
 		after: func(ctx context.Context, tx pgx.Tx, _ int64) error { return putCard(ctx, tx, k) },
 	})
 }

@@ -51,7 +51,7 @@ func decisionText(t *turn, v desk.DraftView, res desk.Decision) string {
 	}
 	code := family + string(res.State)
 	if res.State == editorial.Scheduled && !res.SlotAt.After(t.now.Add(time.Minute)) {
-		code = family + "now"
+		code += ".now"
 	}
 	return t.Plain(code, args)
 }

@@ -60,9 +60,10 @@ func (c *Chat) deliver(ctx context.Context, job performer, d delivery) error {
 			if !ok {
 				return nil
 			}
+			// "Not modified" confirms an edit without a number: its own is known.
 			id, err := strconv.ParseInt(done.ExternalID, 10, 64)
 			if err != nil {
-				return nil //nolint:nilerr // an edit confirms without an id
+				id = int64(d.edit)
 			}
 			return d.after(ctx, tx, id)
 		}

@@ -2,6 +2,8 @@ package chat
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/postonce/postonce/internal/chat/texts"
 	"github.com/postonce/postonce/internal/desk"
@@ -48,13 +50,40 @@ func (c *Chat) edited(ctx context.Context, t *turn) error {
 	if err := c.dialogs.close(ctx, t.by()); err != nil {
 		return err
 	}
+	if v, err = c.desk.Draft(ctx, t.by(), w.Draft); err != nil {
+		return err
+	}
 	if res.Already {
-		if v, err = c.desk.Draft(ctx, t.by(), w.Draft); err != nil {
-			return err
-		}
 		return t.send(ctx, message{text: texts.Escape(decisionText(t, v, res))})
 	}
-	return t.say(ctx, "edit.done")
+	if err := t.say(ctx, "edit.done"); err != nil {
+		return err
+	}
+	if err := c.sendCard(ctx, t, v, t.key("card")); err != nil {
+		return err
+	}
+	return c.supersede(ctx, t, v)
+}
+
+// supersede points from the person's earlier cards of a draft to the last one.
+func (c *Chat) supersede(ctx context.Context, t *turn, v desk.DraftView) error {
+	list, err := c.cards.ofDraft(ctx, v.Draft.ID)
+	if err != nil {
+		return err
+	}
+	var own []card
+	for _, k := range list {
+		if k.person == t.by() {
+			own = append(own, k)
+		}
+	}
+	for _, k := range own[:max(len(own)-1, 0)] {
+		key := fmt.Sprintf("update:%d:supersede:%d", t.update, k.message)
+		if err := c.replaceCard(ctx, t, k, v, key); err != nil && !errors.Is(err, errUndeliverable) {
+			return err
+		}
+	}
+	return nil
 }
 
 // instruction is what a rewrite by one tap asks the composer for; the words go to a
@@ -146,6 +175,9 @@ func (c *Chat) postDeleted(ctx context.Context, t *turn, d tapped) error {
 	}
 	return c.recard(ctx, t, v, cardDecide, nil)
 }
+
+// cancel answers /cancel; like every command it has closed the dialog already.
+func (c *Chat) cancel(ctx context.Context, t *turn) error { return t.say(ctx, "cancelled") }
 
 // cancelled closes the dialog. Tap: x.
 func (c *Chat) cancelled(ctx context.Context, t *turn, _ tapped) error {

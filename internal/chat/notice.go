@@ -111,7 +111,7 @@ func (c *Chat) workNotice(ctx context.Context, job *queue.Job[Notice]) error {
 	}
 	m := message{text: t.HTML(n.Code, args)}
 	for _, b := range n.Buttons {
-		m.rows = append(m.rows, row(button{text: t.Plain(b.Code), data: b.Data}))
+		m.rows = append(m.rows, row(button{text: t.Plain(b.Code, args), data: b.Data}))
 	}
 	return c.courtesy(ctx, n.PersonID, c.deliver(ctx, job, delivery{key: "notice:" + job.Key, person: n.PersonID, msg: m}))
 }

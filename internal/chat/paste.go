@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -18,6 +20,10 @@ type paste struct {
 	address string
 	html    string
 	chat    int64
+	// The post behind a forward.
+	post  int64
+	title string
+	at    time.Time
 }
 
 // The kinds of pastes.
@@ -35,9 +41,12 @@ INSERT INTO pastes (
     kind,
     address,
     html,
-    chat_id
+    chat_id,
+    post_id,
+    title,
+    posted_at
 )
-VALUES ($1, $2, $3, $4, $5, $6)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT (person_id, message_id) DO NOTHING`
 
 const pasteGetSQL = `
@@ -45,7 +54,10 @@ SELECT
     kind,
     address,
     html,
-    chat_id
+    chat_id,
+    post_id,
+    title,
+    coalesce(posted_at, sent_at)
 FROM pastes
 WHERE person_id = $1
   AND message_id = $2`
@@ -62,7 +74,8 @@ WHERE person_id = $1`
 type pastes struct{ pool *pgxpool.Pool }
 
 func (p pastes) put(ctx context.Context, v paste) error {
-	_, err := p.pool.Exec(ctx, pastePutSQL, v.person, v.message, v.kind, v.address, v.html, v.chat)
+	at := pgtype.Timestamptz{Time: v.at, Valid: !v.at.IsZero()}
+	_, err := p.pool.Exec(ctx, pastePutSQL, v.person, v.message, v.kind, v.address, v.html, v.chat, v.post, v.title, at)
 	if err != nil {
 		return fmt.Errorf("keep paste: %w", err)
 	}
@@ -72,7 +85,7 @@ func (p pastes) put(ctx context.Context, v paste) error {
 // get is what a person pasted; ok is false for what is unknown or too old.
 func (p pastes) get(ctx context.Context, person int64, messageID int) (v paste, ok bool, err error) {
 	v = paste{person: person, message: messageID}
-	err = p.pool.QueryRow(ctx, pasteGetSQL, person, messageID).Scan(&v.kind, &v.address, &v.html, &v.chat)
+	err = p.pool.QueryRow(ctx, pasteGetSQL, person, messageID).Scan(&v.kind, &v.address, &v.html, &v.chat, &v.post, &v.title, &v.at)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return v, false, nil
 	}

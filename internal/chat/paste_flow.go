@@ -8,6 +8,7 @@ import (
 
 	"github.com/postonce/postonce/internal/chat/texts"
 	"github.com/postonce/postonce/internal/desk"
+	"github.com/postonce/postonce/internal/telegram/html"
 )
 
 // pasted answers a message that no command or dialog explains: addresses ask
@@ -68,7 +69,9 @@ func (c *Chat) forwarded(ctx context.Context, t *turn) error {
 	if len(list) == 0 || ch == nil {
 		return c.linkChannel(ctx, t, from.ID)
 	}
-	p := paste{person: t.by(), message: t.msg.ID, kind: pasteForward, html: messageHTML(t.msg), chat: from.ID}
+	p := paste{person: t.by(), message: t.msg.ID, kind: pasteForward, html: messageHTML(t.msg), chat: from.ID,
+		post: int64(o.MessageOriginChannel.MessageID), title: from.Title, at: time.Unix(int64(o.MessageOriginChannel.Date), 0),
+	}
 	if from.Username != "" {
 		p.address = "https://t.me/" + from.Username
 	}
@@ -110,14 +113,7 @@ func (c *Chat) pasteDrafted(ctx context.Context, t *turn, d tapped) error {
 	if !ok {
 		return t.toast(ctx, "paste.too_old")
 	}
-	// The message's number is the natural key: two taps draft once.
-	in := desk.OwnInput{UpdateID: int64(p.message)}
-	if p.kind == pasteLink {
-		in.URL, _, _ = strings.Cut(p.address, " ")
-	} else {
-		in.HTML = p.html
-	}
-	job, err := c.desk.OwnDraft(ctx, t.by(), d.int64(0), in)
+	job, err := c.draftPaste(ctx, t, d.int64(0), p)
 	if err != nil {
 		return err
 	}
@@ -125,6 +121,23 @@ func (c *Chat) pasteDrafted(ctx context.Context, t *turn, d tapped) error {
 		return err
 	}
 	return t.show(ctx, message{text: t.HTML("paste.drafting", texts.Args{"Job": job.JobID})})
+}
+
+// draftPaste makes a draft of a paste. The message's number is the natural key:
+// two taps draft once.
+func (c *Chat) draftPaste(ctx context.Context, t *turn, channel int64, p paste) (desk.Submission, error) {
+	id := int64(p.message)
+	switch p.kind {
+	case pasteLink:
+		address, _, _ := strings.Cut(p.address, " ")
+		return c.desk.OwnDraft(ctx, t.by(), channel, desk.OwnInput{URL: address, UpdateID: id})
+	case pasteForward:
+		return c.desk.AddForwarded(ctx, t.by(), channel, desk.Forwarded{
+			ChatID: p.chat, MessageID: p.post, ChatTitle: p.title, Username: strings.TrimPrefix(p.address, "https://t.me/"),
+			HTML: p.html, Text: html.Plain(p.html), At: p.at, UpdateID: id,
+		})
+	}
+	return c.desk.OwnDraft(ctx, t.by(), channel, desk.OwnInput{HTML: p.html, UpdateID: id})
 }
 
 // maxOPML bounds a list of sources: 2 MB hold some ten thousand.

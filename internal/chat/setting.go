@@ -58,6 +58,9 @@ func (c *Chat) settingScreen(ctx context.Context, t *turn, d tapped) error {
 	if err != nil {
 		return err
 	}
+	if d.text(1) == "asrc" {
+		return c.autopilotSources(ctx, t, tapped{args: d.args[:1]})
+	}
 	return c.showSetting(ctx, t, ch.Channel, d.text(1))
 }
 

@@ -39,6 +39,7 @@ func (c *Chat) commandTable() map[string]command {
 		"terms":      {run: c.terms, menu: true},
 		"language":   {run: c.language, menu: true},
 		"delete_me":  {run: c.deleteAsked, menu: true},
+		"cancel":     {run: c.cancel},
 		"ops":        {run: c.ops, menu: true, operators: true},
 	}
 }

@@ -3,6 +3,8 @@ package chat
 import (
 	"context"
 	"errors"
+	"strconv"
+	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/jackc/pgx/v5"
@@ -37,12 +39,29 @@ func (c *Chat) Register(r *queue.Registry) {
 	queue.Register(r, c.RecardKind())
 	queue.Register(r, c.NoticeKind())
 	queue.Register(r, c.OfferKind())
+	sweep := sweepKind()
+	queue.Register(r, sweep)
+	queue.Schedule(r, "sweep_pastes", queue.Every(24*time.Hour), queue.CatchUpLast, sweep, func(at time.Time) sweepArgs {
+		return sweepArgs{At: at.Unix()}
+	})
 }
 
-// SweepTx forgets pastes that no button leads to any more: for app's retention.
-func SweepTx(ctx context.Context, tx pgx.Tx) error {
-	_, err := tx.Exec(ctx, pastesSweepSQL)
-	return err
+type sweepArgs struct {
+	At int64 `json:"at"`
+}
+
+// sweepKind forgets pastes that no button leads to any more.
+func sweepKind() queue.Kind[sweepArgs] {
+	return queue.Kind[sweepArgs]{
+		Name: "sweep_pastes", Tier: queue.Bulk, Policy: queue.DB, KeepKeys: 72 * time.Hour,
+		Key: func(a sweepArgs) string { return strconv.FormatInt(a.At, 10) },
+		Work: func(ctx context.Context, job *queue.Job[sweepArgs]) error {
+			return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
+				_, err := tx.Exec(ctx, pastesSweepSQL)
+				return err
+			})
+		},
+	}
 }
 
 // errorText is the code and the arguments under which an error is explained.
@@ -88,7 +107,7 @@ func errorText(t *turn, err error) (string, texts.Args) {
 func shortField(field string) string {
 	short := map[string]string{
 		"language": "lang", "tone": "tone", "look_for": "look", "avoid": "avoid", "threshold": "thr", "footer": "foot",
-		"hashtags": "tags", "time_zone": "tz", "week": "week", "quiet": "quiet", "daily_cap": "cap", "digest_at": "digat",
+		"hashtags": "tags", "time_zone": "tz", "week": "week", "quiet": "quiet", "daily_cap": "cap", "digest_at": "digat", "pattern": "pattern",
 	}[field]
 	if short == "" {
 		return "other"

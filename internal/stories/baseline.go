@@ -2,6 +2,7 @@ package stories
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -15,36 +16,59 @@ const (
 	baselineLatest = 1
 )
 
+// owedSQL names a subscription by its start as well: who follows a source again
+// after leaving it is owed proposals again.
 const owedSQL = `
-SELECT s.channel_id
+SELECT s.channel_id,
+       (extract(epoch FROM s.created_at) * 1000000)::bigint
   FROM subscriptions s
  WHERE s.source_id = $1
    AND s.baseline_done_at IS NULL
  ORDER BY s.channel_id`
 
 // Baseline owes each follower of a source its first proposals, in the
-// transaction that recorded the source's document.
+// transaction that recorded the source's document and holds the source's lock.
 func (s *Service) Baseline(ctx context.Context, tx pgx.Tx, sourceID int64) error {
 	rows, err := tx.Query(ctx, owedSQL, sourceID)
 	if err != nil {
 		return err
 	}
-	owed, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	owed, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (baselineArgs, error) {
+		a := baselineArgs{SourceID: sourceID}
+		err := r.Scan(&a.ChannelID, &a.Since)
+		return a, err
+	})
 	if err != nil {
 		return fmt.Errorf("baseline of source %d: %w", sourceID, err)
 	}
-	for _, channelID := range owed {
-		if err := s.Follow(ctx, tx, channelID, sourceID); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = s.baseline.EnqueueManyTx(ctx, tx, owed)
+	return err
 }
+
+// followedSQL waits for a poll of the source that is being recorded: either
+// that poll sees the new follower, or the follower sees what it recorded. Hence
+// no condition on baseline_at: it would pass over the row instead of waiting.
+const followedSQL = `
+SELECT s.baseline_at IS NOT NULL,
+       (extract(epoch FROM f.created_at) * 1000000)::bigint
+  FROM sources s
+  JOIN subscriptions f ON f.source_id = s.id AND f.channel_id = $1
+ WHERE s.id = $2
+   FOR SHARE OF s`
 
 // Follow gives a channel its first proposals of a source, once. It does nothing
 // for a source that was never read: Baseline follows its first document.
 func (s *Service) Follow(ctx context.Context, tx pgx.Tx, channelID, sourceID int64) error {
-	_, err := s.baseline.EnqueueTx(ctx, tx, baselineArgs{ChannelID: channelID, SourceID: sourceID})
+	a := baselineArgs{ChannelID: channelID, SourceID: sourceID}
+	var read bool
+	err := tx.QueryRow(ctx, followedSQL, channelID, sourceID).Scan(&read, &a.Since)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !read {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("follow source %d: %w", sourceID, err)
+	}
+	_, err = s.baseline.EnqueueTx(ctx, tx, a)
 	return err
 }
 

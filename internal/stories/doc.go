@@ -9,6 +9,7 @@ package stories
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -60,6 +61,7 @@ type matchArgs struct {
 type baselineArgs struct {
 	ChannelID int64 `json:"channel_id"`
 	SourceID  int64 `json:"source_id"`
+	Since     int64 `json:"since"` // when the channel began to follow it, in µs
 }
 
 // New returns a Service. Register adds its kinds to a registry.
@@ -73,7 +75,7 @@ func New(cfg Config) *Service {
 	s.baseline = queue.Kind[baselineArgs]{
 		Name: "baseline",
 		Key: func(a baselineArgs) string {
-			return strconv.FormatInt(a.ChannelID, 10) + ":" + strconv.FormatInt(a.SourceID, 10)
+			return fmt.Sprintf("%d:%d:%d", a.ChannelID, a.SourceID, a.Since)
 		},
 		Work: s.workBaseline,
 	}
