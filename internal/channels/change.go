@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postonce/postonce/internal/postgres"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
@@ -81,7 +83,7 @@ func (s *Service) Update(ctx context.Context, tx pgx.Tx, id int64, ch Change) er
 		at := ch.DigestAt.String()
 		digestAt = &at
 	}
-	ok, err := affected(ctx, tx, channelUpdateSQL, id, ch.Language, ch.Tone, ch.LookFor, ch.Avoid, ch.Threshold,
+	ok, err := postgres.Affected(ctx, tx, channelUpdateSQL, id, ch.Language, ch.Tone, ch.LookFor, ch.Avoid, ch.Threshold,
 		ch.Footer, ch.LinkStyle, ch.ImageStyle, ch.Hashtags, ch.TimeZone, ch.Week, quietFrom, quietTo,
 		ch.DailyCap, ch.Missed, ch.Autopilot, ch.AutopilotMinutes, ch.AutopilotScore, ch.AutopilotSources,
 		ch.Digest, digestAt)

@@ -122,7 +122,7 @@ RETURNING id`
 // unlinked channel stays unlinked. It reports whether the state is new, so that
 // people are told once.
 func (s *Service) SetState(ctx context.Context, tx pgx.Tx, id int64, state editorial.ChannelState, why string) (bool, error) {
-	return affected(ctx, tx, channelStateSQL, id, state, why)
+	return postgres.Affected(ctx, tx, channelStateSQL, id, state, why)
 }
 
 const channelPauseSQL = `
@@ -141,12 +141,12 @@ RETURNING id`
 
 // Pause stops publishing; false when it was stopped already.
 func (s *Service) Pause(ctx context.Context, tx pgx.Tx, id int64) (bool, error) {
-	return affected(ctx, tx, channelPauseSQL, id)
+	return postgres.Affected(ctx, tx, channelPauseSQL, id)
 }
 
 // Resume starts publishing again; false when it was not stopped.
 func (s *Service) Resume(ctx context.Context, tx pgx.Tx, id int64) (bool, error) {
-	return affected(ctx, tx, channelResumeSQL, id)
+	return postgres.Affected(ctx, tx, channelResumeSQL, id)
 }
 
 const channelMoveChatSQL = `
@@ -157,7 +157,7 @@ RETURNING id`
 
 // MoveChat follows Telegram's migration of a chat to a new id.
 func (s *Service) MoveChat(ctx context.Context, tx pgx.Tx, from, to int64) (bool, error) {
-	return affected(ctx, tx, channelMoveChatSQL, from, to)
+	return postgres.Affected(ctx, tx, channelMoveChatSQL, from, to)
 }
 
 const channelLastMessageSQL = `
@@ -169,6 +169,6 @@ RETURNING id`
 // KnowMessage records the newest message id that is known to exist in the
 // channel: the probes of a doubt start after it.
 func (s *Service) KnowMessage(ctx context.Context, tx pgx.Tx, id, messageID int64) error {
-	_, err := affected(ctx, tx, channelLastMessageSQL, id, messageID)
+	_, err := postgres.Affected(ctx, tx, channelLastMessageSQL, id, messageID)
 	return err
 }

@@ -126,7 +126,7 @@ func (s *Service) admit(ctx context.Context, tx pgx.Tx, inv Invitation, personID
 	if inv.Operator {
 		access = editorial.AccessOperator
 	}
-	if _, err := affected(ctx, tx, personAdmitSQL, personID, access); err != nil {
+	if _, err := postgres.Affected(ctx, tx, personAdmitSQL, personID, access); err != nil {
 		return err
 	}
 	if inv.ChannelID == 0 {
@@ -152,7 +152,7 @@ func (s *Service) ClaimToken(ctx context.Context, tx pgx.Tx, lasts time.Duration
 	if err != nil || n > 0 {
 		return "", err
 	}
-	if _, err := affected(ctx, tx, invitationClaimsDropSQL); err != nil {
+	if _, err := postgres.Affected(ctx, tx, invitationClaimsDropSQL); err != nil {
 		return "", err
 	}
 	return s.InviteIntoBot(ctx, tx, true, 0, lasts)

@@ -118,7 +118,7 @@ func mayLink(ctx context.Context, tx pgx.Tx, personID, chatID int64) error {
 	var id int64
 	var state editorial.ChannelState
 	err := tx.QueryRow(ctx, channelWasSQL, chatID).Scan(&id, &state)
-	if isNoRows(err) {
+	if postgres.NoRows(err) {
 		return nil
 	}
 	if err != nil {
@@ -131,7 +131,7 @@ func mayLink(ctx context.Context, tx pgx.Tx, personID, chatID int64) error {
 	if state != editorial.ChannelUnlinked {
 		return ErrTaken
 	}
-	_, err = affected(ctx, tx, membersClearSQL, id, personID)
+	_, err = postgres.Affected(ctx, tx, membersClearSQL, id, personID)
 	return err
 }
 
@@ -152,10 +152,10 @@ UPDATE people
 // Unlink lets go of a channel; its settings stay for the day that it is linked
 // again. False when it was unlinked already.
 func (s *Service) Unlink(ctx context.Context, tx pgx.Tx, id int64) (bool, error) {
-	changed, err := affected(ctx, tx, channelUnlinkSQL, id)
+	changed, err := postgres.Affected(ctx, tx, channelUnlinkSQL, id)
 	if err != nil || !changed {
 		return changed, err
 	}
-	_, err = affected(ctx, tx, peopleForgetChannelSQL, id)
+	_, err = postgres.Affected(ctx, tx, peopleForgetChannelSQL, id)
 	return true, err
 }

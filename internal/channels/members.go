@@ -126,7 +126,7 @@ ON CONFLICT (channel_id, person_id) DO UPDATE
 RETURNING person_id`
 
 func addMember(ctx context.Context, q postgres.Querier, channelID, personID int64, role editorial.Role) (bool, error) {
-	return affected(ctx, q, memberAddSQL, channelID, personID, role)
+	return postgres.Affected(ctx, q, memberAddSQL, channelID, personID, role)
 }
 
 const memberNotifySQL = `
@@ -138,7 +138,7 @@ RETURNING person_id`
 
 // SetNotify says whether a member gets the cards.
 func (s *Service) SetNotify(ctx context.Context, q postgres.Querier, channelID, personID int64, notify bool) error {
-	return must(affected(ctx, q, memberNotifySQL, channelID, personID, notify))
+	return must(postgres.Affected(ctx, q, memberNotifySQL, channelID, personID, notify))
 }
 
 const memberRoleSQL = `
@@ -158,7 +158,7 @@ func (s *Service) SetRole(ctx context.Context, tx pgx.Tx, channelID, personID in
 			return err
 		}
 	}
-	return must(affected(ctx, tx, memberRoleSQL, channelID, personID, role))
+	return must(postgres.Affected(ctx, tx, memberRoleSQL, channelID, personID, role))
 }
 
 const memberRemoveSQL = `
@@ -179,11 +179,11 @@ func (s *Service) RemoveMember(ctx context.Context, tx pgx.Tx, channelID, person
 	if err := otherOwner(ctx, tx, channelID, personID); err != nil {
 		return false, err
 	}
-	gone, err := affected(ctx, tx, memberRemoveSQL, channelID, personID)
+	gone, err := postgres.Affected(ctx, tx, memberRemoveSQL, channelID, personID)
 	if err != nil || !gone {
 		return gone, err
 	}
-	_, err = affected(ctx, tx, personForgetChannelSQL, channelID, personID)
+	_, err = postgres.Affected(ctx, tx, personForgetChannelSQL, channelID, personID)
 	return true, err
 }
 

@@ -87,7 +87,7 @@ func Person(ctx context.Context, q postgres.Querier, id int64) (editorial.Person
 func scanPerson(row pgx.Row) (editorial.Person, error) {
 	var p editorial.Person
 	err := row.Scan(&p.ID, &p.FirstName, &p.Username, &p.Language, &p.Access, &p.ChannelID)
-	if isNoRows(err) {
+	if postgres.NoRows(err) {
 		return p, ErrNotFound
 	}
 	return p, err
@@ -105,7 +105,7 @@ func (s *Service) SetLanguage(ctx context.Context, q postgres.Querier, id int64,
 	if language != "en" && language != "ru" {
 		return &InvalidError{"language", language}
 	}
-	return must(affected(ctx, q, personLanguageSQL, id, language))
+	return must(postgres.Affected(ctx, q, personLanguageSQL, id, language))
 }
 
 const personChooseSQL = `
@@ -116,7 +116,7 @@ RETURNING id`
 
 // Choose sets the channel that a person's commands speak of; the caller has checked his rights.
 func (s *Service) Choose(ctx context.Context, q postgres.Querier, id, channelID int64) error {
-	return must(affected(ctx, q, personChooseSQL, id, channelID))
+	return must(postgres.Affected(ctx, q, personChooseSQL, id, channelID))
 }
 
 const personBlockedSQL = `
@@ -128,7 +128,7 @@ RETURNING id`
 
 // Blocked records that a person blocked the bot: nothing is sent until he talks to it again.
 func (s *Service) Blocked(ctx context.Context, q postgres.Querier, id int64) error {
-	_, err := affected(ctx, q, personBlockedSQL, id)
+	_, err := postgres.Affected(ctx, q, personBlockedSQL, id)
 	return err
 }
 
@@ -141,7 +141,7 @@ RETURNING id`
 
 // SetAccess changes a person's standing with the bot; false when he had it already.
 func (s *Service) SetAccess(ctx context.Context, q postgres.Querier, id int64, access editorial.Access) (bool, error) {
-	return affected(ctx, q, personAccessSQL, id, access)
+	return postgres.Affected(ctx, q, personAccessSQL, id, access)
 }
 
 const operatorCountSQL = `

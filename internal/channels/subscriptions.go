@@ -42,7 +42,7 @@ func (s *Service) Subscribe(ctx context.Context, tx pgx.Tx, channelID, sourceID,
 	if bad := oneOf("baseline", &baseline, "none", "latest", "some"); bad != nil {
 		return false, bad
 	}
-	return affected(ctx, tx, subscribeSQL, channelID, sourceID, baseline, by)
+	return postgres.Affected(ctx, tx, subscribeSQL, channelID, sourceID, baseline, by)
 }
 
 const unsubscribeSQL = `
@@ -53,7 +53,7 @@ RETURNING source_id`
 
 // Unsubscribe ends it; false when there was none.
 func (s *Service) Unsubscribe(ctx context.Context, tx pgx.Tx, channelID, sourceID int64) (bool, error) {
-	return affected(ctx, tx, unsubscribeSQL, channelID, sourceID)
+	return postgres.Affected(ctx, tx, unsubscribeSQL, channelID, sourceID)
 }
 
 const subscriptionsSQL = `
@@ -137,7 +137,7 @@ func (s *Service) UpdateSubscription(ctx context.Context, tx pgx.Tx, channelID, 
 	); err != nil {
 		return err
 	}
-	return must(affected(ctx, tx, subscriptionUpdateSQL, channelID, sourceID, ch.Weight, ch.MustWords, ch.NeverWords, ch.Pattern))
+	return must(postgres.Affected(ctx, tx, subscriptionUpdateSQL, channelID, sourceID, ch.Weight, ch.MustWords, ch.NeverWords, ch.Pattern))
 }
 
 func pattern(v *string) *InvalidError {
@@ -160,7 +160,7 @@ RETURNING source_id`
 
 // PauseSubscription stops (or starts again) what a source brings to one channel; false when it was so already.
 func (s *Service) PauseSubscription(ctx context.Context, tx pgx.Tx, channelID, sourceID int64, paused bool) (bool, error) {
-	return affected(ctx, tx, subscriptionPauseSQL, channelID, sourceID, paused)
+	return postgres.Affected(ctx, tx, subscriptionPauseSQL, channelID, sourceID, paused)
 }
 
 const subscriptionBaselineSQL = `
@@ -174,7 +174,7 @@ RETURNING source_id`
 // BaselineDone claims a subscription's first proposals: true for exactly one
 // caller. Called by the feature that proposes them, in its transaction.
 func (s *Service) BaselineDone(ctx context.Context, tx pgx.Tx, channelID, sourceID int64) (bool, error) {
-	return affected(ctx, tx, subscriptionBaselineSQL, channelID, sourceID)
+	return postgres.Affected(ctx, tx, subscriptionBaselineSQL, channelID, sourceID)
 }
 
 const subscriptionsRestSQL = `
@@ -194,7 +194,7 @@ RETURNING s.source_id`
 // limit after a downgrade), and wakes them again under a higher limit. It
 // returns whether anything changed.
 func (s *Service) LimitSubscriptions(ctx context.Context, tx pgx.Tx, channelID int64, most int) (bool, error) {
-	return affected(ctx, tx, subscriptionsRestSQL, channelID, most)
+	return postgres.Affected(ctx, tx, subscriptionsRestSQL, channelID, most)
 }
 
 const subscriptionCopySQL = `
@@ -215,9 +215,9 @@ DELETE FROM subscriptions
 // MergeSource moves the followers of a source that turned out to be another
 // one: each channel follows the other once.
 func (s *Service) MergeSource(ctx context.Context, tx pgx.Tx, from, into int64) error {
-	if _, err := affected(ctx, tx, subscriptionCopySQL, from, into); err != nil {
+	if _, err := postgres.Affected(ctx, tx, subscriptionCopySQL, from, into); err != nil {
 		return fmt.Errorf("merge source %d: %w", from, err)
 	}
-	_, err := affected(ctx, tx, subscriptionsDropSQL, from)
+	_, err := postgres.Affected(ctx, tx, subscriptionsDropSQL, from)
 	return err
 }

@@ -214,7 +214,7 @@ SELECT channel_id
 func (d *Desk) draftChannel(ctx context.Context, q postgres.Querier, by, draftID int64, need editorial.Role) (editorial.Channel, editorial.Role, error) {
 	var id int64
 	err := q.QueryRow(ctx, draftChannelSQL, draftID).Scan(&id)
-	if isNoRows(err) {
+	if postgres.NoRows(err) {
 		return editorial.Channel{}, "", notYours()
 	}
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postonce/postonce/internal/postgres"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/article"
@@ -169,7 +171,7 @@ func (d *Desk) Why(ctx context.Context, by int64, ref string) (Life, error) {
 		if err == nil {
 			return d.lifeOfDraft(ctx, by, id)
 		}
-		if !isNoRows(err) {
+		if !postgres.NoRows(err) {
 			return Life{}, err
 		}
 	}
@@ -201,7 +203,7 @@ func (d *Desk) lifeOfLink(ctx context.Context, by int64, link string) (Life, err
 	var channelID int64
 	err = d.pool.QueryRow(ctx, itemPlaceSQL, by, article.Canonical(link), person.ChannelID).
 		Scan(&channelID, &l.StoryID, &l.ItemID, &l.Title, &l.URL, &l.DraftID)
-	if isNoRows(err) {
+	if postgres.NoRows(err) {
 		return Life{}, notYours()
 	}
 	if err != nil {
@@ -228,7 +230,7 @@ func (d *Desk) fill(ctx context.Context, ch editorial.Channel, l Life) (Life, er
 	}
 	var message int64
 	err = d.pool.QueryRow(ctx, postOfDraftSQL, l.DraftID).Scan(&message)
-	if err != nil && !isNoRows(err) {
+	if err != nil && !postgres.NoRows(err) {
 		return l, err
 	}
 	l.Post = postLink(ch.ChatID, message, ch.Username)

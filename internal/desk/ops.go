@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/postonce/postonce/internal/postgres"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/queue"
@@ -144,7 +146,7 @@ func (d *Desk) pauseKind(ctx context.Context, by int64, kind string, paused bool
 	err := d.tx(ctx, func(tx pgx.Tx) error {
 		var was bool
 		err := tx.QueryRow(ctx, kindPausedSQL, kind).Scan(&was)
-		if isNoRows(err) {
+		if postgres.NoRows(err) {
 			return &Error{Code: CodeJob, Args: map[string]any{"why": "not_found"}}
 		}
 		if err != nil {

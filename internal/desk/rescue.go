@@ -3,6 +3,8 @@ package desk
 import (
 	"context"
 
+	"github.com/postonce/postonce/internal/postgres"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
@@ -30,7 +32,7 @@ func (d *Desk) Rescue(ctx context.Context, by, channelID, storyID int64) (Submis
 		}
 		sub.Fresh = fresh
 		err = tx.QueryRow(ctx, draftJobSQL, channelID, storyID).Scan(&sub.JobID)
-		if isNoRows(err) {
+		if postgres.NoRows(err) {
 			if fresh {
 				return nil
 			}

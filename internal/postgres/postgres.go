@@ -122,3 +122,21 @@ type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
+
+// NoRows reports whether a query that had to return a row returned none.
+func NoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
+
+// Affected runs a statement and reports whether it touched any row: the answer
+// of a conditional write, where false means that somebody was faster.
+func Affected(ctx context.Context, q Querier, query string, args ...any) (bool, error) {
+	rows, err := q.Query(ctx, query, args...)
+	if err != nil {
+		return false, err
+	}
+	rows.Next()
+	rows.Close()
+	if err := rows.Err(); err != nil {
+		return false, err
+	}
+	return rows.CommandTag().RowsAffected() > 0, nil
+}

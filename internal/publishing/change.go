@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/postonce/postonce/internal/postgres"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/queue"
@@ -57,7 +59,7 @@ SELECT message_id IS NOT NULL AND message_id <> 0 AND deleted_at IS NULL
 func postExists(ctx context.Context, tx pgx.Tx, draftID int64) error {
 	var there bool
 	err := tx.QueryRow(ctx, postExistsSQL, draftID).Scan(&there)
-	if isNoRows(err) || err == nil && !there {
+	if postgres.NoRows(err) || err == nil && !there {
 		return ErrNotPublished
 	}
 	return err
@@ -129,7 +131,7 @@ func (s *Service) workEdit(ctx context.Context, job *queue.Job[EditArgs]) error 
 	}, func(ctx context.Context) telegram.Outcome {
 		return s.editPost(ctx, p)
 	}, func(ctx context.Context, tx pgx.Tx) error {
-		_, err := changed(ctx, tx, postEditedSQL, job.Args.DraftID, p.Hash)
+		_, err := postgres.Affected(ctx, tx, postEditedSQL, job.Args.DraftID, p.Hash)
 		return err
 	})
 }
@@ -178,7 +180,7 @@ func (s *Service) workDelete(ctx context.Context, job *queue.Job[DeleteArgs]) er
 			if !last {
 				return nil
 			}
-			_, err := changed(ctx, tx, postDeletedSQL, job.Args.DraftID)
+			_, err := postgres.Affected(ctx, tx, postDeletedSQL, job.Args.DraftID)
 			return err
 		})
 		if err != nil {

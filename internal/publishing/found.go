@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/postonce/postonce/internal/postgres"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
@@ -78,7 +80,7 @@ func (s *Service) foundScheduled(ctx context.Context, tx pgx.Tx, d *delivery, me
 			return errors.Join(err, staleUnless(ok))
 		}
 	}
-	ok, err := changed(ctx, tx, publicationFoundSQL, d.DraftID, d.ChannelID, d.ChatID, d.effectKey(), d.Hash, messageID, how)
+	ok, err := postgres.Affected(ctx, tx, publicationFoundSQL, d.DraftID, d.ChannelID, d.ChatID, d.effectKey(), d.Hash, messageID, how)
 	if err != nil {
 		return fmt.Errorf("record the post of draft %d: %w", d.DraftID, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/postonce/postonce/internal/postgres"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
@@ -37,7 +39,7 @@ ON CONFLICT (draft_id) DO UPDATE
 RETURNING id`
 
 func (s *Service) sending(ctx context.Context, tx pgx.Tx, d *delivery, f form) error {
-	ok, err := changed(ctx, tx, publicationBeginSQL, d.DraftID, d.ChannelID, d.ChatID, d.effectKey(), f, d.Hash, d.LastMessage)
+	ok, err := postgres.Affected(ctx, tx, publicationBeginSQL, d.DraftID, d.ChannelID, d.ChatID, d.effectKey(), f, d.Hash, d.LastMessage)
 	switch {
 	case isUnique(err, "publications_one_send"):
 		return queue.Later(otherSend, "another send to the channel is in flight")
@@ -58,7 +60,7 @@ UPDATE publications
 RETURNING id`
 
 func (s *Service) sendingAs(ctx context.Context, tx pgx.Tx, d *delivery, f form) error {
-	ok, err := changed(ctx, tx, publicationFormSQL, d.DraftID, d.effectKey(), f)
+	ok, err := postgres.Affected(ctx, tx, publicationFormSQL, d.DraftID, d.effectKey(), f)
 	if err != nil {
 		return err
 	}
@@ -107,7 +109,7 @@ func (s *Service) settlePublished(ctx context.Context, tx pgx.Tx, p settled) err
 	if p.By != 0 {
 		by = &p.By
 	}
-	ok, err := changed(ctx, tx, publicationPublishedSQL, p.DraftID, p.EffectKey, first, p.IDs, p.How, by)
+	ok, err := postgres.Affected(ctx, tx, publicationPublishedSQL, p.DraftID, p.EffectKey, first, p.IDs, p.How, by)
 	if err != nil || !ok {
 		return err
 	}
@@ -140,7 +142,7 @@ func (s *Service) refused(ctx context.Context, tx pgx.Tx, d *delivery, r telegra
 		return err
 	}
 	code := string(r.Kind)
-	ok, err := changed(ctx, tx, publicationFailedSQL, d.DraftID, d.effectKey(), code)
+	ok, err := postgres.Affected(ctx, tx, publicationFailedSQL, d.DraftID, d.effectKey(), code)
 	if err != nil || !ok {
 		return err
 	}
@@ -190,7 +192,7 @@ func (s *Service) unconfirmed(ctx context.Context, tx pgx.Tx, draftID int64) err
 	var id, channelID int64
 	var attempt int
 	err := tx.QueryRow(ctx, publicationUnconfirmedSQL, draftID).Scan(&id, &channelID, &attempt)
-	if isNoRows(err) {
+	if postgres.NoRows(err) {
 		return nil
 	}
 	if err != nil {

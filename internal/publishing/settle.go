@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/postonce/postonce/internal/postgres"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
@@ -124,7 +126,7 @@ UPDATE publications
 RETURNING id`
 
 func (s *Service) notThere(ctx context.Context, tx pgx.Tx, draftID int64, effectKey string) error {
-	ok, err := changed(ctx, tx, publicationNotThereSQL, draftID, effectKey)
+	ok, err := postgres.Affected(ctx, tx, publicationNotThereSQL, draftID, effectKey)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/postonce/postonce/internal/postgres"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
@@ -97,7 +99,7 @@ func (s *Service) certainlyNot(ctx context.Context, tx pgx.Tx, draftID, channelI
 	if err := lockChannel(ctx, tx, channelID); err != nil {
 		return err
 	}
-	ok, err := changed(ctx, tx, publicationFailedSQL, draftID, effectKey, code)
+	ok, err := postgres.Affected(ctx, tx, publicationFailedSQL, draftID, effectKey, code)
 	if err != nil || !ok {
 		return err
 	}
