@@ -1,6 +1,6 @@
 -- +goose Up
 -- The queue: jobs with fenced leases, the ledger of outside effects, the archive, schedules.
--- Why it looks like this: docs/queue.md. In short: `jobs` is the only hot table and holds only what may
+-- Why it looks like this: `jobs` is the only hot table and holds only what may
 -- still run; names of states are text with CHECKs (one spelling in SQL, Go, JSON and metrics); text that is
 -- compared in hot paths has the C collation (memcmp); there are no foreign keys, triggers or GIN indexes on it.
 

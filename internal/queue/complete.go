@@ -11,9 +11,9 @@ import (
 	"github.com/postonce/postonce/internal/queue/failpoint"
 )
 
-// jobCompleteIfLeasedSQL deletes by token: a token that is missing from the answer was fenced.
-const jobCompleteIfLeasedSQL = `
-WITH done AS (
+// jobsDoneCTE is common to the statements that complete jobs: those leased under the tokens $1 leave the hot
+// table for the history, and are `done` for the rest of the statement.
+const jobsDoneCTE = `done AS (
   DELETE FROM jobs
    WHERE lease_token = ANY ($1::bigint[])
      AND state = 'leased'
@@ -36,7 +36,11 @@ WITH done AS (
          kind,
          key
     FROM done
-)
+)`
+
+// jobCompleteIfLeasedSQL deletes by token: a token that is missing from the answer was fenced.
+const jobCompleteIfLeasedSQL = `
+WITH ` + jobsDoneCTE + `
 SELECT lease_token
   FROM done`
 

@@ -1,5 +1,6 @@
 // Package queue runs jobs on Postgres: at most one execution holds a job's lease at a time, nothing outside is
-// done twice, and nothing is lost without a visible row saying why. docs/queue.md is its page of design.
+// done twice, and nothing is lost without a visible row saying why. docs/design.md shows where it stands,
+// model/README.md which code keeps which rule.
 //
 // Its tables: job_kinds, jobs, job_keys, job_history, job_attempts, job_archive, effects, workers, schedules,
 // schedule_runs. Nobody else writes them.

@@ -15,37 +15,14 @@ import (
 // effectSettleManyIfIntentSQL is the group commit of outcomes that need nothing else, with the completion of
 // those jobs that end with them. Jobs are taken before effects, as everywhere.
 const effectSettleManyIfIntentSQL = `
-WITH done AS (
-  DELETE FROM jobs
-   WHERE lease_token = ANY ($6::bigint[])
-     AND state = 'leased'
-  RETURNING id,
-            lease_token,
-            enqueued_at,
-            claimed_at,
-            failures,
-            expiries,
-            kind,
-            key
-), kept AS (
-  INSERT INTO job_history (id, lease_token, enqueued_at, claimed_at, failures, expiries, kind, key)
-  SELECT id,
-         lease_token,
-         enqueued_at,
-         claimed_at,
-         failures,
-         expiries,
-         kind,
-         key
-    FROM done
-), settled AS (
+WITH ` + jobsDoneCTE + `, settled AS (
   UPDATE effects
      SET state = u.state,
          outcome_at = clock_timestamp(),
          external_id = u.external_id,
          detail = u.detail,
          error = u.error
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::json[], $7::text[])
+    FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::json[], $7::text[])
          AS u (token, key, state, external_id, detail, error)
    WHERE effects.effect_key = u.key
      AND effects.lease_token = u.token
@@ -223,7 +200,7 @@ func (l *lane) flushOutcomes(ts []*told) {
 	failpoint.Hit("outcome-commit")
 	var replies map[int64]toldReply
 	err := l.use(ctx, func(db querier) (err error) {
-		replies, err = settleMany(ctx, db, tokens, keys, states, extIDs, details, completing, texts)
+		replies, err = settleMany(ctx, db, completing, tokens, keys, states, extIDs, details, texts)
 		return err
 	})
 	failpoint.Hit("outcome-committed")
