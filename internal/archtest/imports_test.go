@@ -33,7 +33,7 @@ func imports() map[string][]string {
 		"scoring":    with("article"),
 		"drafting":   with("article", "llm", "telegram"),
 		"planning":   with(),
-		"publishing": with("telegram", "fetch"),
+		"publishing": with("article", "telegram", "fetch"),
 		"channels":   with("telegram"),
 		"billing":    with("telegram"),
 		// What people decide, across features; the edges call it, never a feature.
@@ -49,6 +49,7 @@ func imports() map[string][]string {
 		"simulate": with("sources", "stories", "scoring", "fetch", "ops"),
 		"app":      everything,
 		"archtest": {},
+		"casetest": {},
 	}
 }
 

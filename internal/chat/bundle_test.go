@@ -366,18 +366,6 @@ func (b *bundle) golden(name string) {
 	}
 }
 
-// links makes a channel of the person's and links it with the picker.
-func (a *actor) links(title, username string) play.Chat {
-	a.b.t.Helper()
-	ch, err := a.NewChannel(a.b.t.Context(), title, username)
-	if err != nil {
-		a.b.t.Fatal(err)
-	}
-	a.says("/start")
-	a.picks(ch)
-	return ch
-}
-
 func (a *actor) picks(ch play.Chat) {
 	a.b.t.Helper()
 	in := map[string]any{"request_id": 1, "chat_id": ch.ID}

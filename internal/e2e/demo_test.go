@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postonce/postonce/internal/postgres/dbtest"
+
 	"github.com/postonce/postonce/internal/sandbox/play"
 )
 
@@ -13,7 +15,7 @@ import (
 // channel, and again after a kill -9 of everything.
 func TestConversation(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := dbtest.ServerDir(t)
 	d := startDemo(t, dir, "127.0.0.1:0")
 	stage := play.New(d.base)
 	people, err := stage.People(t.Context())

@@ -9,6 +9,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"github.com/postonce/postonce/internal/casetest"
 )
 
 // description is the published description of the Bot API.
@@ -32,20 +34,7 @@ type field struct {
 
 func readDescription(t *testing.T) *description {
 	t.Helper()
-	dir := os.Getenv("POSTONCE_CASES")
-	at, err := os.Getwd()
-	for dir == "" && err == nil && at != filepath.Dir(at) {
-		for _, p := range []string{"shared/cases", "../shared/cases"} {
-			if st, e := os.Stat(filepath.Join(at, p)); e == nil && st.IsDir() {
-				dir = filepath.Join(at, p)
-			}
-		}
-		at = filepath.Dir(at)
-	}
-	if dir == "" {
-		t.Skip("the folder shared/cases is absent; set POSTONCE_CASES to run this test")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "telegram", "botapi_10.1_api.json"))
+	raw, err := os.ReadFile(filepath.Join(casetest.Dir(t, "telegram"), "botapi_10.1_api.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postonce/postonce/internal/casetest"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -142,7 +144,7 @@ func TestScenarios(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays bombs and thousands of entries")
 	}
-	dir := casesDir(t)
+	dir := casetest.Dir(t)
 	bin := filepath.Join(t.TempDir(), "replay")
 	build := exec.Command("go", "build", "-o", bin, ".")
 	build.Dir = filepath.Join(dir, "feeds", "replay")
@@ -158,25 +160,6 @@ func TestScenarios(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(f), ".json"), func(t *testing.T) { playScenario(t, bin, f) })
 	}
 }
-
-func casesDir(t testing.TB) string {
-	if d := os.Getenv("POSTONCE_CASES"); d != "" {
-		return d
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != "/"; dir = filepath.Dir(dir) {
-		if c := filepath.Join(dir, "shared", "cases"); exists(c) {
-			return c
-		}
-	}
-	t.Skip("no shared/cases folder in any parent; set POSTONCE_CASES to run these")
-	return ""
-}
-
-func exists(p string) bool { _, err := os.Stat(p); return err == nil }
 
 func playScenario(t *testing.T, bin, file string) {
 	data, err := os.ReadFile(file)

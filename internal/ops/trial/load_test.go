@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -274,20 +273,6 @@ func (l *load) text(query string) (s string) {
 		l.t.Fatal(err)
 	}
 	return s
-}
-
-// place is a folder that the server's account can reach.
-func place(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "postonce-trial-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }
 
 // start brings a server up, again for a while where the last one still holds on.

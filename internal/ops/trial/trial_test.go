@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postonce/postonce/internal/postgres/dbtest"
+
 	"github.com/jackc/pgx/v5"
 )
 
@@ -26,7 +28,7 @@ func long(t *testing.T) {
 
 func TestPostgresKilledUnderLoad(t *testing.T) {
 	long(t)
-	dir := place(t)
+	dir := dbtest.ServerDir(t)
 	server := start(t, dir)
 	l := newLoad(t, server.URL, server.URL)
 	for range 2 {
@@ -46,7 +48,7 @@ func TestPostgresKilledUnderLoad(t *testing.T) {
 // Longer than the leases: what ran before the freeze is fenced after it.
 func TestPostgresFrozenUnderLoad(t *testing.T) {
 	long(t)
-	server := start(t, place(t))
+	server := start(t, dbtest.ServerDir(t))
 	l := newLoad(t, server.URL, server.URL)
 	l.accept(150, 30*time.Second)
 	signalAll(t, server.PID(), syscall.SIGSTOP)
@@ -87,7 +89,7 @@ func signalAll(t *testing.T, postmaster int, sig syscall.Signal) {
 
 func TestDiskFullUnderLoad(t *testing.T) {
 	long(t)
-	dir := place(t)
+	dir := dbtest.ServerDir(t)
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=160m,mode=0755"); err != nil {
 		t.Skipf("needs to mount a small file system: %v", err)
 	}
@@ -151,7 +153,7 @@ SELECT pg_promote(true, 30)`
 // program knows both addresses and writes to whichever is the primary.
 func TestFailoverToAPromotedStandbyUnderLoad(t *testing.T) {
 	long(t)
-	one, two := place(t), place(t)
+	one, two := dbtest.ServerDir(t), dbtest.ServerDir(t)
 	primary := start(t, one)
 	if out, err := exec.Command(filepath.Join(primary.Bin, "pg_basebackup"), "-d", primary.URL, "-D", filepath.Join(two, "data"),
 		"-R", "-X", "stream", "--checkpoint=fast").CombinedOutput(); err != nil {
@@ -241,8 +243,8 @@ func TestBehindAPoolerInTransactionMode(t *testing.T) {
 			t.Skip("pgbouncer is not installed")
 		}
 	}
-	server := start(t, place(t))
-	dir := place(t)
+	server := start(t, dbtest.ServerDir(t))
+	dir := dbtest.ServerDir(t)
 	config := fmt.Sprintf(`[databases]
 postgres = host=%s port=5432 user=postgres
 [pgbouncer]

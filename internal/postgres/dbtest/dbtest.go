@@ -75,6 +75,21 @@ func URL(tb testing.TB) string {
 	return withDatabase(shared.url, name)
 }
 
+// ServerDir returns a folder for a private server of the test's own, which the
+// account that the server drops to can reach. It is removed when the test ends.
+func ServerDir(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.MkdirTemp("", "postonce-server-")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // see above
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 // start connects to the server, or starts a private one, and builds the template.
 func (s *server) start(ctx context.Context) error {
 	s.url = os.Getenv("TEST_DATABASE_URL")

@@ -2,29 +2,16 @@ package embedded_test
 
 import (
 	"errors"
-	"os"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/postonce/postonce/internal/postgres/dbtest"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/postgres/embedded"
 )
-
-// tempDir is reachable for the account that the server drops to.
-func tempDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "postonce-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
 
 func query(t *testing.T, url, q string) string {
 	t.Helper()
@@ -54,7 +41,7 @@ func exec(t *testing.T, url, q string) {
 
 func TestServerKeepsDataOverKillAndRestart(t *testing.T) {
 	t.Parallel()
-	dir := tempDir(t)
+	dir := dbtest.ServerDir(t)
 	first, err := embedded.Start(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)

@@ -11,31 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/postonce/postonce/internal/casetest"
 )
-
-// casesDir finds the folder of shared cases: POSTONCE_CASES, or shared/cases
-// in a parent directory. The test is skipped where there is none.
-func casesDir(t testing.TB) string {
-	if d := os.Getenv("POSTONCE_CASES"); d != "" {
-		return d
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != "/"; dir = filepath.Dir(dir) {
-		if c := filepath.Join(dir, "shared", "cases"); isDir(c) {
-			return c
-		}
-	}
-	t.Skip("no shared/cases folder in any parent; set POSTONCE_CASES to run these")
-	return ""
-}
-
-func isDir(p string) bool {
-	s, err := os.Stat(p)
-	return err == nil && s.IsDir()
-}
 
 type reproducer struct {
 	File, Cls string
@@ -54,7 +32,7 @@ type reproducer struct {
 
 func TestReproducers(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(casesDir(t), "feeds")
+	dir := casetest.Dir(t, "feeds")
 	index, err := os.ReadFile(filepath.Join(dir, "reproducers", "index.jsonl"))
 	if err != nil {
 		t.Fatal(err)

@@ -12,32 +12,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/postonce/postonce/internal/casetest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postonce/postonce/internal/telegram/html"
 )
-
-// casesDir finds the folder with Telegram's vectors, or skips.
-func casesDir(t *testing.T) string {
-	t.Helper()
-	if dir := os.Getenv("POSTONCE_CASES"); dir != "" {
-		return filepath.Join(dir, "telegram")
-	}
-	dir, err := os.Getwd()
-	for err == nil {
-		for _, p := range []string{"shared/cases/telegram", "../shared/cases/telegram"} {
-			if st, e := os.Stat(filepath.Join(dir, p)); e == nil && st.IsDir() {
-				return filepath.Join(dir, p)
-			}
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	t.Skip("the folder shared/cases/telegram is absent; set POSTONCE_CASES to run this test")
-	return ""
-}
 
 type vector struct {
 	In       string
@@ -62,7 +42,7 @@ func names() map[string]html.Type {
 
 func TestParseAgreesWithTelegramsVectors(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join(casesDir(t), "tdlib_html_vectors.json"))
+	raw, err := os.ReadFile(filepath.Join(casetest.Dir(t, "telegram"), "tdlib_html_vectors.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

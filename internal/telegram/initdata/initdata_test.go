@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postonce/postonce/internal/casetest"
+
 	peer "github.com/telegram-mini-apps/init-data-golang"
 
 	"github.com/postonce/postonce/internal/telegram/initdata"
@@ -17,30 +19,9 @@ import (
 
 const token = "123456789:AAE-a-token-that-is-made-up-for-tests1"
 
-func casesDir(t *testing.T) string {
-	t.Helper()
-	if dir := os.Getenv("POSTONCE_CASES"); dir != "" {
-		return filepath.Join(dir, "telegram")
-	}
-	dir, err := os.Getwd()
-	for err == nil {
-		for _, p := range []string{"shared/cases/telegram", "../shared/cases/telegram"} {
-			if st, e := os.Stat(filepath.Join(dir, p)); e == nil && st.IsDir() {
-				return filepath.Join(dir, p)
-			}
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	t.Skip("the folder shared/cases/telegram is absent; set POSTONCE_CASES to run this test")
-	return ""
-}
-
 func TestValidateAcceptsRealData(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile(filepath.Join(casesDir(t), "initdata_vectors.json"))
+	raw, err := os.ReadFile(filepath.Join(casetest.Dir(t, "telegram"), "initdata_vectors.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
