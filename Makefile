@@ -1,5 +1,5 @@
 # The few targets that people use. Everything works with the plain go command too.
-.PHONY: demo test lint fmt build bench chaos torture
+.PHONY: demo test lint fmt build
 
 demo: ## the whole product on this machine: http://127.0.0.1:8080
 	go run ./cmd/postonce demo

@@ -164,7 +164,7 @@ func (p *parts) buildEdges(a *App) error {
 func (p *parts) buildMiniApp(a *App) error {
 	cfg := miniapp.Config{
 		Desk: p.desk, Pool: a.db.Pool, Token: a.cfg.BotToken, Now: time.Now, Logger: a.log,
-		InviteLink: func(token string) string { return "https://t.me/" + p.bot.Username + "?start=" + token },
+		InviteLink: p.startLink,
 	}
 	if p.billing.Enabled() {
 		cfg.Billing = counter{p}
@@ -174,15 +174,17 @@ func (p *parts) buildMiniApp(a *App) error {
 	return err
 }
 
+// startLink opens the chat with the bot and hands it a token.
+func (p *parts) startLink(token string) string {
+	return "https://t.me/" + p.bot.Username + "?start=" + token
+}
+
 // buildOperations adds what operators look at.
 func (p *parts) buildOperations(a *App) error {
 	a.metrics.MustRegister(watch.NewCollector(a.db.Pool, a.cfg.BudgetDay))
 	p.restores = newRestore(a, p.publishing, p.planning, nil)
 	registerRestore(p.registry, p.restores)
-	w := watch.New(watch.Config{Pool: a.db.Pool, ModelBudget: a.cfg.BudgetDay, Notify: notifyIncident})
-	queue.Register(p.registry, w.Kind())
-	queue.Schedule(p.registry, "watch", queue.Every(time.Minute), queue.CatchUpNone, w.Kind(),
-		func(at time.Time) watch.Round { return watch.Round{At: at} })
+	watch.New(watch.Config{Pool: a.db.Pool, ModelBudget: a.cfg.BudgetDay, Notify: notifyIncident}).Register(p.registry)
 	return nil
 }
 
@@ -213,19 +215,15 @@ func (p *parts) offerClaim(ctx context.Context, a *App) error {
 	if a.cfg.Access == "open" || len(a.cfg.OperatorIDs) > 0 {
 		return nil
 	}
-	n, err := channels.Operators(ctx, p.pool)
-	if err != nil || n > 0 {
-		return err
-	}
 	var token string
-	err = postgres.InTx(ctx, p.pool, func(tx pgx.Tx) (err error) {
+	err := postgres.InTx(ctx, p.pool, func(tx pgx.Tx) (err error) {
 		token, err = p.channels.ClaimToken(ctx, tx, claimLasts)
 		return err
 	})
 	if err != nil || token == "" {
 		return err
 	}
-	fmt.Fprintf(a.process.Say, "Nobody runs this bot yet. Open this link within a day to become its operator:\n  https://t.me/%s?start=%s\n", p.bot.Username, token)
+	fmt.Fprintf(a.process.Say, "Nobody runs this bot yet. Open this link within a day to become its operator:\n  %s\n", p.startLink(token))
 	return nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/postonce/postonce/internal/channels"
 	"github.com/postonce/postonce/internal/chat"
 	"github.com/postonce/postonce/internal/miniapp"
-	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/telegram"
 )
 
@@ -23,7 +22,7 @@ func (p *parts) withinPlan(ctx context.Context, tx pgx.Tx, channelID int64, mete
 	if !p.billing.Enabled() {
 		return true, nil
 	}
-	payer, err := payerOf(ctx, tx, channelID)
+	payer, err := channels.Payer(ctx, tx, channelID)
 	if err != nil {
 		return false, err
 	}
@@ -32,17 +31,6 @@ func (p *parts) withinPlan(ctx context.Context, tx pgx.Tx, channelID int64, mete
 		return false, nil
 	}
 	return err == nil, err
-}
-
-const payerSQL = `
-SELECT created_by
-  FROM channels
- WHERE id = $1`
-
-func payerOf(ctx context.Context, q postgres.Querier, channelID int64) (int64, error) {
-	var payer int64
-	err := q.QueryRow(ctx, payerSQL, channelID).Scan(&payer)
-	return payer, err
 }
 
 const paidChannelsSQL = `

@@ -201,7 +201,12 @@ func hidden(r rune) bool {
 
 // foldPlain folds white space in plain text and keeps its paragraphs.
 func foldPlain(s string) string {
-	s = Visible(s)
+	return Fold(Visible(s))
+}
+
+// Fold trims every line, folds the white space in it, and leaves at most one
+// empty line in a row.
+func Fold(s string) string {
 	if !strings.ContainsAny(s, "\n") {
 		return strings.Join(strings.Fields(s), " ")
 	}

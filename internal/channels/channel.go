@@ -43,6 +43,16 @@ SELECT c.id,
  WHERE c.id = ANY($1)
  ORDER BY c.id`
 
+const channelPayerSQL = `
+SELECT created_by
+  FROM channels
+ WHERE id = $1`
+
+// Payer returns whose plan a channel uses: the person who linked it; ErrNotFound.
+func Payer(ctx context.Context, q postgres.Querier, id int64) (int64, error) {
+	return one[int64](ctx, q, channelPayerSQL, id)
+}
+
 // Get returns a channel, whatever its state; ErrNotFound when there is none.
 func Get(ctx context.Context, q postgres.Querier, id int64) (editorial.Channel, error) {
 	list, err := load(ctx, q, []int64{id})

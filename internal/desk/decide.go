@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,7 +31,7 @@ type wish struct {
 func (d *Desk) decide(ctx context.Context, by, draftID int64, transition int, fn func(ctx context.Context, tx pgx.Tx, w wish) (editorial.Draft, error)) (Decision, error) {
 	var after editorial.Draft
 	err := d.tx(ctx, func(tx pgx.Tx) error {
-		dr, err := d.draftFor(ctx, tx, by, draftID, editorial.Editor)
+		dr, err := readDraft(ctx, tx, draftID)
 		if err != nil {
 			return err
 		}
@@ -60,12 +61,18 @@ func (d *Desk) decide(ctx context.Context, by, draftID int64, transition int, fn
 	return Decision{}, err
 }
 
-// draftFor reads a draft for somebody with the role in its channel.
-func (d *Desk) draftFor(ctx context.Context, q postgres.Querier, by, draftID int64, need editorial.Role) (editorial.Draft, error) {
+// readDraft reads a draft; a number that never was is nobody's.
+func readDraft(ctx context.Context, q postgres.Querier, draftID int64) (editorial.Draft, error) {
 	dr, err := drafting.Get(ctx, q, draftID)
 	if errors.Is(err, drafting.ErrNotFound) {
 		return dr, notYours()
 	}
+	return dr, err
+}
+
+// draftFor reads a draft for somebody with the role in its channel.
+func (d *Desk) draftFor(ctx context.Context, q postgres.Querier, by, draftID int64, need editorial.Role) (editorial.Draft, error) {
+	dr, err := readDraft(ctx, q, draftID)
 	if err != nil {
 		return dr, err
 	}
@@ -99,7 +106,7 @@ func become(ctx context.Context, tx pgx.Tx, w wish, c drafting.Change) (editoria
 
 // schedule gives the draft a time and makes the job that publishes it then.
 func (d *Desk) schedule(ctx context.Context, tx pgx.Tx, w wish, from []editorial.DraftState, take func() (time.Time, error)) (editorial.Draft, error) {
-	if !contains(from, w.draft.State) {
+	if !slices.Contains(from, w.draft.State) {
 		return editorial.Draft{}, errAlready
 	}
 	if w.channel.State != editorial.ChannelActive {
@@ -115,15 +122,6 @@ func (d *Desk) schedule(ctx context.Context, tx pgx.Tx, w wish, from []editorial
 	}
 	_, err = d.publishing.EnqueueTx(ctx, tx, after.ID, after.Transition, at)
 	return after, err
-}
-
-func contains(states []editorial.DraftState, s editorial.DraftState) bool {
-	for _, x := range states {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func undecided() []editorial.DraftState {

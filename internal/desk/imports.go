@@ -134,21 +134,16 @@ SELECT count(*)
   JOIN channels c ON c.id = s.channel_id
  WHERE c.created_by = $1`
 
-const channelPayerSQL = `
-SELECT created_by
-  FROM channels
- WHERE id = $1`
-
 // allowSource asks the plan of the channel's owner for one more source.
 func (d *Desk) allowSource(ctx context.Context, tx pgx.Tx, channelID int64) error {
-	if d.billing == nil {
+	if d.billing == nil || !d.billing.Enabled() {
 		return nil
 	}
-	var payer int64
-	if err := tx.QueryRow(ctx, channelPayerSQL, channelID).Scan(&payer); err != nil {
+	payer, err := channels.Payer(ctx, tx, channelID)
+	if err != nil {
 		return err
 	}
-	err := d.billing.Allow(ctx, tx, payer, billing.MeterSources, func(ctx context.Context, tx pgx.Tx) (n int64, err error) {
+	err = d.billing.Allow(ctx, tx, payer, billing.MeterSources, func(ctx context.Context, tx pgx.Tx) (n int64, err error) {
 		err = tx.QueryRow(ctx, subscriptionsCountSQL, payer).Scan(&n)
 		return n, err
 	})

@@ -50,7 +50,7 @@ func (d *Desk) Settle(ctx context.Context, by, draftID int64, transition int, fi
 		case err != nil:
 			return w.draft, err
 		}
-		if w.draft, err = d.draftFor(ctx, tx, by, draftID, editorial.Editor); err != nil || finding != FindingNotThere {
+		if w.draft, err = readDraft(ctx, tx, draftID); err != nil || finding != FindingNotThere {
 			return w.draft, err
 		}
 		w.transition = w.draft.Transition

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postonce/postonce/internal/article/node"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -101,20 +103,20 @@ func linksByPost(body []byte) map[int64][]string {
 		return out
 	}
 	for n := range doc.Descendants() {
-		if n.Type != html.ElementNode || attr(n, "data-post") == "" {
+		if n.Type != html.ElementNode || node.Attr(n, "data-post") == "" {
 			continue
 		}
-		id, _, err := readDataView(attr(n, "data-view"))
+		id, _, err := readDataView(node.Attr(n, "data-view"))
 		if err != nil {
 			continue
 		}
 		for c := range n.Descendants() {
-			if !hasClass(c, "tgme_widget_message_text") {
+			if !node.HasClass(c, "tgme_widget_message_text") {
 				continue
 			}
 			for a := range c.Descendants() {
-				if a.DataAtom == atom.A && attr(a, "href") != "" {
-					out[id] = append(out[id], attr(a, "href"))
+				if a.DataAtom == atom.A && node.Attr(a, "href") != "" {
+					out[id] = append(out[id], node.Attr(a, "href"))
 				}
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postonce/postonce/internal/article/node"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -47,13 +49,13 @@ func readPreview(body []byte, chatID int64) (posts []sighting, ok bool) {
 		if n.Type != html.ElementNode {
 			continue
 		}
-		if hasClass(n, "tgme_channel_history") {
+		if node.HasClass(n, "tgme_channel_history") {
 			ok = true
 		}
-		if attr(n, "data-post") == "" {
+		if node.Attr(n, "data-post") == "" {
 			continue
 		}
-		id, channel, err := readDataView(attr(n, "data-view"))
+		id, channel, err := readDataView(node.Attr(n, "data-view"))
 		if err != nil || fmt.Sprintf("-100%d", channel) != strconv.FormatInt(chatID, 10) {
 			return nil, false
 		}
@@ -67,10 +69,10 @@ func readPost(n *html.Node, id int64) sighting {
 	for c := range n.Descendants() {
 		switch {
 		case c.Type != html.ElementNode:
-		case hasClass(c, "tgme_widget_message_text") && p.Text == "":
+		case node.HasClass(c, "tgme_widget_message_text") && p.Text == "":
 			p.Text = textOf(c)
-		case c.DataAtom == atom.Time && attr(c, "datetime") != "":
-			if at, err := time.Parse("2006-01-02T15:04:05-07:00", attr(c, "datetime")); err == nil {
+		case c.DataAtom == atom.Time && node.Attr(c, "datetime") != "":
+			if at, err := time.Parse("2006-01-02T15:04:05-07:00", node.Attr(c, "datetime")); err == nil {
 				p.At = at
 			}
 		}
@@ -116,22 +118,4 @@ func textOf(n *html.Node) string {
 		}
 	}
 	return b.String()
-}
-
-func attr(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-func hasClass(n *html.Node, class string) bool {
-	for _, c := range strings.Fields(attr(n, "class")) {
-		if c == class {
-			return true
-		}
-	}
-	return false
 }

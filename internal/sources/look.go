@@ -101,8 +101,8 @@ func (r *Reader) judge(ctx context.Context, f *Found, resp *fetch.Response) erro
 	case de.Code == decode.CodeHTML:
 		return r.page(ctx, f, resp)
 	}
-	if sm, _, serr := discover.Sitemap(ctx, resp.Body, resp.FinalURL, r.now()); serr == nil {
-		if sm, err = r.readSite(ctx, resp); err != nil {
+	if sm, nested, serr := discover.Sitemap(ctx, resp.Body, resp.FinalURL, r.now()); serr == nil {
+		if sm, err = r.nested(ctx, sm, nested); err != nil {
 			return problemOf(err)
 		}
 		f.Kind = address.Site

@@ -106,17 +106,20 @@ func (r *Reader) readSite(ctx context.Context, resp *fetch.Response) (*decode.Do
 		}
 		return doc, nil
 	}
-	if len(doc.Entries) == 0 && len(nested) > 0 {
-		sub, err := r.web.Get(ctx, fetch.Request{URL: nested[0]})
-		if err != nil {
-			return nil, err
-		}
-		doc, _, err = discover.Sitemap(ctx, sub.Body, sub.FinalURL, r.now())
-		if err != nil {
-			return nil, err
-		}
+	return r.nested(ctx, doc, nested)
+}
+
+// nested reads the first sitemap that an index without entries of its own names.
+func (r *Reader) nested(ctx context.Context, index *decode.Document, names []string) (*decode.Document, error) {
+	if len(index.Entries) > 0 || len(names) == 0 {
+		return index, nil
 	}
-	return doc, nil
+	sub, err := r.web.Get(ctx, fetch.Request{URL: names[0]})
+	if err != nil {
+		return nil, err
+	}
+	doc, _, err := discover.Sitemap(ctx, sub.Body, sub.FinalURL, r.now())
+	return doc, err
 }
 
 // maxPages bounds paging back over a gap in a channel.

@@ -60,20 +60,15 @@ func (s *Service) write(ctx context.Context, tx pgx.Tx, src *row, out *outcome, 
 	} else if out.problem != nil {
 		status = out.problem.Status
 	}
-	state := up.state
-	if state == stateMerged {
-		state = src.state // move set it, with the target
-		if err := s.mergedLine(ctx, tx, src, out); err != nil {
-			return err
-		}
-		return nil
+	if up.state == stateMerged {
+		return s.mergedLine(ctx, tx, src, out) // move set the state, with the target
 	}
 	up.toldAt = s.told(src, out, up)
 	t := out.tally
 	_, err := tx.Exec(ctx, pollWriteSQL,
 		src.id, out.at, out.result(), status, t.entries, t.known, t.fresh, t.baseline, t.edited, t.old, t.overCap, size, out.millis, out.note(),
 		max(out.rest, s.gap(src.host)), src.host, s.holderOf(src.id),
-		state, up.etag, up.lastMod, up.validatorsAt, up.bodyHash, int(up.interval/time.Second), out.nextAt,
+		up.state, up.etag, up.lastMod, up.validatorsAt, up.bodyHash, int(up.interval/time.Second), out.nextAt,
 		up.failures, up.failingSince, up.code, up.text, up.movedTo, up.keyVersion, up.distrustIDs, up.distrustLinks, up.newest,
 		up.baselineAt, up.oldest, up.lastSuccess, up.lastNew, up.title, up.lang, up.siteURL, up.toldAt)
 	return err

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/postonce/postonce/internal/article"
 )
 
 // Invisible tells a rune that no reader sees and that can hide or reorder text:
@@ -57,7 +59,7 @@ func Clean(text string) string {
 		}
 		marks, prev = 0, r
 	}
-	return squeeze(b.String())
+	return article.Fold(b.String())
 }
 
 // symbol tells an emoji part, which a zero-width joiner may tie to another.
@@ -68,28 +70,6 @@ func symbol(r rune) bool {
 func nextRune(s string) rune {
 	r, _ := utf8.DecodeRuneInString(s)
 	return r
-}
-
-// squeeze trims every line, and leaves at most one empty line in a row.
-func squeeze(s string) string {
-	var b strings.Builder
-	empty := 0
-	for line := range strings.SplitSeq(s, "\n") {
-		line = strings.Join(strings.Fields(line), " ")
-		if line == "" {
-			empty++
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-			if empty > 0 {
-				b.WriteByte('\n')
-			}
-		}
-		empty = 0
-		b.WriteString(line)
-	}
-	return b.String()
 }
 
 // Line is Clean for a text that must stand on one line.

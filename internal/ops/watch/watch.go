@@ -31,6 +31,13 @@ type Watch struct{ cfg Config }
 // New returns a Watch; Register gives it its schedule.
 func New(cfg Config) *Watch { return &Watch{cfg: cfg} }
 
+// Register adds the job that looks, and its schedule.
+func (w *Watch) Register(r *queue.Registry) {
+	k := w.Kind()
+	queue.Register(r, k)
+	queue.Schedule(r, "watch", queue.Every(every), queue.CatchUpNone, k, func(at time.Time) Round { return Round{At: at} })
+}
+
 // Round is the payload of one look.
 type Round struct {
 	At time.Time `json:"at"`

@@ -117,8 +117,6 @@ type candidate struct {
 	idPath   string
 	link     string
 	linkFrag string
-	digest   string // made on demand
-	heading  string // cheap stand-in for the digest while comparing
 }
 
 func newAnalysis(doc *decode.Document, opt Options) *analysis {

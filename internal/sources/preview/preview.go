@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/postonce/postonce/internal/article/node"
+
 	"golang.org/x/net/html"
 
 	"github.com/postonce/postonce/internal/article"
@@ -45,11 +47,11 @@ func Parse(body []byte, name string, now time.Time) (*Page, error) {
 			continue
 		}
 		switch {
-		case n.Data == "meta" && attr(n, "property") == "og:title":
-			p.Doc.Title = article.Title(attr(n, "content"))
-		case hasClass(n, "tgme_channel_history"), hasClass(n, "tgme_channel_info"):
+		case n.Data == "meta" && node.Attr(n, "property") == "og:title":
+			p.Doc.Title = article.Title(node.Attr(n, "content"))
+		case node.HasClass(n, "tgme_channel_history"), node.HasClass(n, "tgme_channel_info"):
 			history = true
-		case hasClass(n, "tgme_widget_message") && attr(n, "data-post") != "":
+		case node.HasClass(n, "tgme_widget_message") && node.Attr(n, "data-post") != "":
 			if id, e, ok := post(n, name, now); ok {
 				posts[id] = e
 			}
@@ -99,10 +101,10 @@ var backgroundImage = regexp.MustCompile(`background-image:\s*url\(['"]?([^'")]+
 
 // post reads one message. Service messages (a pin, a new photo) are none.
 func post(n *html.Node, name string, now time.Time) (int, decode.Entry, bool) {
-	slug := attr(n, "data-post")
+	slug := node.Attr(n, "data-post")
 	_, num, _ := strings.Cut(slug, "/")
 	id, err := strconv.Atoi(num)
-	if err != nil || id <= 0 || hasClass(n, "service_message") {
+	if err != nil || id <= 0 || node.HasClass(n, "service_message") {
 		return 0, decode.Entry{}, false
 	}
 	e := decode.Entry{
@@ -114,17 +116,17 @@ func post(n *html.Node, name string, now time.Time) (int, decode.Entry, bool) {
 			continue
 		}
 		switch {
-		case d.Data == "time" && attr(d, "datetime") != "" && within(d, "tgme_widget_message_date"):
-			if t, ok := decode.ParseDate(attr(d, "datetime")); ok {
-				e.RawDate, e.Published = attr(d, "datetime"), decode.Plausible(t, now)
+		case d.Data == "time" && node.Attr(d, "datetime") != "" && within(d, "tgme_widget_message_date"):
+			if t, ok := decode.ParseDate(node.Attr(d, "datetime")); ok {
+				e.RawDate, e.Published = node.Attr(d, "datetime"), decode.Plausible(t, now)
 			}
-		case hasClass(d, "tgme_widget_message_text") && e.Body == "" && !within(d, "tgme_widget_message_text"):
+		case node.HasClass(d, "tgme_widget_message_text") && e.Body == "" && !within(d, "tgme_widget_message_text"):
 			e.Body = render(d)
-		case hasClass(d, "tgme_widget_message_photo_wrap"), hasClass(d, "tgme_widget_message_video_thumb"), hasClass(d, "link_preview_image"):
-			if m := backgroundImage.FindStringSubmatch(attr(d, "style")); m != nil && e.Image == "" {
+		case node.HasClass(d, "tgme_widget_message_photo_wrap"), node.HasClass(d, "tgme_widget_message_video_thumb"), node.HasClass(d, "link_preview_image"):
+			if m := backgroundImage.FindStringSubmatch(node.Attr(d, "style")); m != nil && e.Image == "" {
 				e.Image = article.Resolve("https://t.me/", m[1])
 			}
-		case hasClass(d, "tgme_widget_message_forwarded_from_name") && e.Author == "":
+		case node.HasClass(d, "tgme_widget_message_forwarded_from_name") && e.Author == "":
 			e.Author = article.Title(textOf(d))
 		}
 	}
@@ -161,27 +163,9 @@ func render(n *html.Node) string {
 	return b.String()
 }
 
-func attr(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-func hasClass(n *html.Node, class string) bool {
-	for _, c := range strings.Fields(attr(n, "class")) {
-		if c == class {
-			return true
-		}
-	}
-	return false
-}
-
 func within(n *html.Node, class string) bool {
 	for p := n.Parent; p != nil; p = p.Parent {
-		if hasClass(p, class) {
+		if node.HasClass(p, class) {
 			return true
 		}
 	}
