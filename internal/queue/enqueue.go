@@ -21,12 +21,16 @@ type Option func(*enqueue)
 
 type enqueue struct {
 	runAt  *time.Time
+	each   []time.Time
 	after  time.Duration
 	origin *Origin
 }
 
 // RunAt makes the job due at t.
 func RunAt(t time.Time) Option { return func(e *enqueue) { e.runAt = &t } }
+
+// RunAtEach makes the jobs of one call due at times of their own, in the order of its args.
+func RunAtEach(times []time.Time) Option { return func(e *enqueue) { e.each = times } }
 
 // After makes the job due after d, on the database's clock.
 func After(d time.Duration) Option { return func(e *enqueue) { e.after = d } }
@@ -41,8 +45,9 @@ WITH input AS MATERIALIZED (
   SELECT nextval('job_id_seq') AS id,
          u.key,
          u.payload,
-         u.ordering
-    FROM unnest($3::text[], $4::json[], $5::text[]) WITH ORDINALITY AS u (key, payload, ordering, ord)
+         u.ordering,
+         u.run_at
+    FROM unnest($3::text[], $4::json[], $5::text[], $13::timestamptz[]) WITH ORDINALITY AS u (key, payload, ordering, run_at, ord)
    ORDER BY u.ord
 ), fresh AS (
   INSERT INTO job_keys (job_id, kind, key, parent_id, update_id, person_id, request_id)
@@ -65,7 +70,7 @@ WITH input AS MATERIALIZED (
          input.key,
          input.payload,
          nullif(input.ordering, ''),
-         coalesce($6, clock_timestamp() + $7::interval),
+         coalesce(input.run_at, $6, clock_timestamp() + $7::interval),
          $8,
          $9,
          $10,
@@ -152,10 +157,13 @@ func (b *batch) insert(ctx context.Context, tx pgx.Tx, kind string, tier Tier, o
 	if e.origin != nil {
 		from = *e.origin
 	}
-	due := e.runAt == nil && e.after <= 0
+	if e.each != nil && len(e.each) != len(b.keys) {
+		return nil, fmt.Errorf("%d due times for %d jobs", len(e.each), len(b.keys))
+	}
+	due := e.runAt == nil && e.each == nil && e.after <= 0
 	rows, err := tx.Query(ctx, jobEnqueueSQL, kind, tier, b.keys, b.payloads, b.orderings, e.runAt, e.after,
 		nullInt(from.JobID), nullInt(from.UpdateID), nullInt(from.PersonID), nullText(from.RequestID),
-		due && wantHint(tx.Conn(), tier))
+		due && wantHint(tx.Conn(), tier), e.each)
 	if err != nil {
 		return nil, err
 	}
