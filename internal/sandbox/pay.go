@@ -101,7 +101,7 @@ func (s *Sandbox) createInvoiceLink(a args) (any, *apiError) {
 // startCheckout is a person's tap on Pay: the bot has ten seconds to agree.
 func (s *Sandbox) startCheckout(p *person, inv invoice, chatID int64, msg int) *checkout {
 	co := &checkout{ID: strconv.FormatInt(p.ID, 10) + randomID(5), Person: p.ID, Invoice: inv, ChatID: chatID, Message: msg, Date: s.unix()}
-	s.w.Checkouts[co.ID] = co
+	s.w.Checkouts[co.ID], s.dirty = co, true
 	s.enqueue("pre_checkout_query", p.ID, obj{
 		"id": co.ID, "from": s.showUser(p.ID), "currency": inv.Currency, "total_amount": inv.Amount, "invoice_payload": inv.Payload,
 	})

@@ -68,7 +68,7 @@ func (s *Sandbox) tap(p *person, c *chat, m *message, data string) (*callback, s
 		return nil, "the message has no such button now"
 	}
 	cb := &callback{ID: strconv.FormatInt(p.ID, 10) + randomID(6), Person: p.ID, ChatID: c.ID, Message: m.ID, Data: data, Date: s.unix()}
-	s.w.Callbacks[cb.ID] = cb
+	s.w.Callbacks[cb.ID], s.dirty = cb, true
 	s.enqueue("callback_query", c.ID, obj{
 		"id": cb.ID, "from": s.showUser(p.ID), "message": s.show(c, m), "chat_instance": strconv.FormatInt(c.ID*7919, 10), "data": data,
 	})

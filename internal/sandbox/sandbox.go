@@ -143,6 +143,8 @@ func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // lock takes the world and returns what gives it back, saving what changed.
+// Handlers give it back before they answer, and nobody reads without mu: what
+// anyone was told is in the file, also after a SIGKILL.
 func (s *Sandbox) lock() func() {
 	s.mu.Lock()
 	return func() {

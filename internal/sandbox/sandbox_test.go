@@ -28,7 +28,8 @@ const (
 type world struct {
 	t     *testing.T
 	s     *sandbox.Sandbox
-	srv   *httptest.Server
+	srv   *httptest.Server // nil: the stand-in is a process of its own
+	base  string
 	d     *description // nil: answers are not compared
 	now   time.Time
 	chan1 int64
@@ -46,6 +47,7 @@ func newWorld(t *testing.T, change ...func(*sandbox.Config)) *world {
 		t.Fatal(err)
 	}
 	w.srv = httptest.NewServer(w.s)
+	w.base = w.srv.URL
 	t.Cleanup(func() { w.srv.CloseClientConnections(); w.srv.Close(); _ = w.s.Close() })
 	return w
 }
@@ -67,7 +69,7 @@ func (w *world) raw(method string, params map[string]any) answer {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	resp, err := http.Post(w.srv.URL+"/bot"+string(sandbox.DefaultToken)+"/"+method, "application/json", bytes.NewReader(body))
+	resp, err := http.Post(w.base+"/bot"+string(sandbox.DefaultToken)+"/"+method, "application/json", bytes.NewReader(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -111,7 +113,7 @@ func (w *world) refused(want, method string, params map[string]any) {
 func (w *world) control(path string, body map[string]any) (int, map[string]any) {
 	w.t.Helper()
 	raw, _ := json.Marshal(body)
-	resp, err := http.Post(w.srv.URL+"/sandbox/api/"+path, "application/json", bytes.NewReader(raw))
+	resp, err := http.Post(w.base+"/sandbox/api/"+path, "application/json", bytes.NewReader(raw))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -126,6 +128,20 @@ func (w *world) does(path string, body map[string]any) map[string]any {
 	status, v := w.control(path, body)
 	if status != http.StatusOK {
 		w.t.Fatalf("%s: %d %v", path, status, v)
+	}
+	return v
+}
+
+// sees reads from the control API.
+func (w *world) sees(path string) (v map[string]any) {
+	w.t.Helper()
+	resp, err := http.Get(w.base + "/sandbox/api/" + path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
+		w.t.Fatal(err)
 	}
 	return v
 }
