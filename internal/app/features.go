@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/postonce/postonce/internal/fetch"
 	"github.com/postonce/postonce/internal/llm"
 	"github.com/postonce/postonce/internal/planning"
+	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/publishing"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/scoring"
@@ -47,10 +49,12 @@ func (p *parts) buildFeatures(a *App) error {
 		OnStory: func(ctx context.Context, tx pgx.Tx, o stories.Offer) error {
 			return p.scoring.Story(ctx, tx, o.ChannelID, o.StoryID, o.Baseline)
 		},
+		OnGrown: p.followUp,
 	})
 	p.sources = sources.New(sources.Config{
 		Pool: a.db.Pool, Reader: reader, Logger: a.log, MinInterval: a.cfg.PollMin, MaxInterval: a.cfg.PollMax, FullText: true,
 		OnNew: p.stories.Items, OnBaseline: p.stories.Baseline, OnMerged: p.channels.MergeSource,
+		OnEdited:  p.drafting.EditedTx,
 		OnTrouble: notifyTrouble, OnPoll: p.counters.poll,
 	})
 	p.buildPublishing(a, web)
@@ -78,6 +82,12 @@ func (p *parts) buildDrafting(a *App, reader *sources.Reader) {
 			}
 			return chat.DraftReadyTx(ctx, tx, draftID, revision)
 		},
+		OnRefreshed: func(ctx context.Context, tx pgx.Tx, draftID int64) error {
+			if err := p.desk.AutopilotTx(ctx, tx, draftID); err != nil {
+				return err
+			}
+			return cardsFollow(ctx, tx, draftID)
+		},
 		OnUnreadable: notifyUnreadable,
 		OnBudget:     notifyBudget,
 	}
@@ -99,6 +109,28 @@ func (p *parts) propose(ctx context.Context, tx pgx.Tx, o scoring.Proposal) erro
 	_, err = p.drafting.DraftTx(ctx, tx, drafting.DraftArgs{
 		ChannelID: o.ChannelID, StoryID: o.StoryID, Score: o.Score, Explore: o.Explore,
 	})
+	return err
+}
+
+// errBeyondPlan takes a follow-up back that the plan of the owner does not reach.
+var errBeyondPlan = errors.New("beyond the plan")
+
+// followUp makes the one marked follow-up of a story that grew after its post.
+func (p *parts) followUp(ctx context.Context, tx pgx.Tx, channelID, storyID int64) error {
+	err := postgres.InTx(ctx, tx, func(tx pgx.Tx) error {
+		asked, err := p.drafting.FollowUpTx(ctx, tx, channelID, storyID)
+		if err != nil || !asked {
+			return err
+		}
+		ok, err := p.withinPlan(ctx, tx, channelID, billing.MeterDrafts)
+		if err == nil && !ok {
+			return errBeyondPlan
+		}
+		return err
+	})
+	if errors.Is(err, errBeyondPlan) {
+		return nil
+	}
 	return err
 }
 

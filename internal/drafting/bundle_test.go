@@ -27,6 +27,7 @@ type bundle struct {
 	mu     sync.Mutex
 	told   []string // "draft:revision"
 	budget int
+	anew   int // texts that were refreshed
 }
 
 func newBundle(t *testing.T, change ...func(*drafting.Config)) *bundle {
@@ -38,6 +39,12 @@ func newBundle(t *testing.T, change ...func(*drafting.Config)) *bundle {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.told = append(b.told, fmt.Sprintf("%d:%d", id, rev))
+			return nil
+		},
+		OnRefreshed: func(context.Context, pgx.Tx, int64) error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.anew++
 			return nil
 		},
 		OnBudget: func(context.Context, pgx.Tx, int64) error {
@@ -66,6 +73,12 @@ func newBundle(t *testing.T, change ...func(*drafting.Config)) *bundle {
 		_ = engine.Stop(ctx)
 	})
 	return b
+}
+
+func (b *bundle) refreshed() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.anew
 }
 
 func withModel(url string) func(*drafting.Config) {

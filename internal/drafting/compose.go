@@ -24,6 +24,8 @@ type ComposeArgs struct {
 	// Instruction is a person's wish; empty: the first text by the model.
 	Instruction string `json:"instruction,omitempty"`
 	By          int64  `json:"by,omitempty"`
+	// Refresh marks a text that follows an edit of the item: nobody is called anew.
+	Refresh bool `json:"refresh,omitempty"`
 }
 
 func (a ComposeArgs) key() string { return fmt.Sprintf("%d:%d", a.DraftID, a.Revision) }
@@ -111,13 +113,21 @@ func (s *Service) take(ctx context.Context, tx pgx.Tx, a ComposeArgs, w written)
 		return err
 	}
 	s.metrics.drafts.WithLabelValues(w.composer, w.fallback).Inc()
-	if a.Instruction == "" {
-		return s.announce(ctx, tx, a.DraftID, a.Revision)
-	}
-	if s.cfg.OnDraft == nil {
+	return s.show(ctx, tx, a, a.Revision)
+}
+
+// show tells people of a text: of the first one once, of an asked one each time,
+// and of a refreshed one by changing its card.
+func (s *Service) show(ctx context.Context, tx pgx.Tx, a ComposeArgs, revision int) error {
+	switch {
+	case a.Refresh:
+		return s.refreshed(ctx, tx, a.DraftID)
+	case a.Instruction == "":
+		return s.announce(ctx, tx, a.DraftID, revision)
+	case s.cfg.OnDraft == nil:
 		return nil
 	}
-	return s.cfg.OnDraft(ctx, tx, a.DraftID, a.Revision)
+	return s.cfg.OnDraft(ctx, tx, a.DraftID, revision)
 }
 
 func (s *Service) giveUp(ctx context.Context, job *queue.Job[ComposeArgs], m material, reason string) error {
@@ -145,7 +155,7 @@ func (s *Service) withoutModel(ctx context.Context, tx pgx.Tx, a ComposeArgs, m 
 			return fmt.Errorf("mark draft %d: %w", a.DraftID, err)
 		}
 		s.metrics.drafts.WithLabelValues("extractive", reason).Inc()
-		return s.announce(ctx, tx, a.DraftID, a.Revision-1)
+		return s.show(ctx, tx, a, a.Revision-1)
 	}
 	w, ok := m.wished(a.Instruction)
 	if !ok {

@@ -58,6 +58,9 @@ type Config struct {
 	// OnDraft is told once of each new draft, and of each rewritten text, when there
 	// is something to show.
 	OnDraft func(ctx context.Context, tx pgx.Tx, draftID int64, revision int) error
+	// OnRefreshed is told of a waiting text that changed because its item was edited
+	// at the source: cards change in place, nobody is called.
+	OnRefreshed func(ctx context.Context, tx pgx.Tx, draftID int64) error
 	// OnUnreadable is told of a link by a person that could not be read, with a code.
 	OnUnreadable func(ctx context.Context, tx pgx.Tx, channelID, personID int64, url, code string) error
 	// OnBudget is told once a day and channel that the budget is spent.
@@ -73,6 +76,7 @@ type Service struct {
 	compose queue.Kind[ComposeArgs]
 	watch   queue.Kind[ComposeArgs]
 	own     queue.Kind[OwnArgs]
+	refresh queue.Kind[refreshArgs]
 }
 
 // New returns a Service.
@@ -88,6 +92,7 @@ func New(cfg Config) *Service {
 	s.compose = queue.Kind[ComposeArgs]{Name: "compose", Policy: queue.Ledger, Key: ComposeArgs.key, Work: s.workCompose}
 	s.watch = queue.Kind[ComposeArgs]{Name: "compose_watch", Key: ComposeArgs.key, Work: s.workWatch}
 	s.own = queue.Kind[OwnArgs]{Name: "own", Key: OwnArgs.key, Work: s.workOwn}
+	s.refresh = queue.Kind[refreshArgs]{Name: "refresh", Key: refreshArgs.key, Work: s.workRefresh}
 	return s
 }
 
@@ -97,6 +102,7 @@ func (s *Service) Register(r *queue.Registry) {
 	queue.Register(r, s.compose)
 	queue.Register(r, s.watch)
 	queue.Register(r, s.own)
+	queue.Register(r, s.refresh)
 }
 
 type metrics struct {

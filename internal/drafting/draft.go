@@ -202,8 +202,8 @@ SELECT d.score
    AND d.state = 'published'`
 
 // FollowUpTx asks for the one marked follow-up of a story that grew after its post
-// was published, in the caller's transaction. False: it was not published, so there
-// is nothing to follow up.
+// was published, in the caller's transaction. False: it was not published, or has
+// its follow-up already.
 func (s *Service) FollowUpTx(ctx context.Context, tx pgx.Tx, channelID, storyID int64) (bool, error) {
 	a := DraftArgs{ChannelID: channelID, StoryID: storyID, FollowUp: 1}
 	err := tx.QueryRow(ctx, followUpOfSQL, channelID, storyID).Scan(&a.Score)
@@ -213,6 +213,6 @@ func (s *Service) FollowUpTx(ctx context.Context, tx pgx.Tx, channelID, storyID 
 	if err != nil {
 		return false, fmt.Errorf("follow-up of story %d: %w", storyID, err)
 	}
-	_, err = s.DraftTx(ctx, tx, a)
-	return err == nil, err
+	sub, err := s.DraftTx(ctx, tx, a)
+	return sub.Fresh, err
 }

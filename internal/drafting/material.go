@@ -50,7 +50,7 @@ SELECT id,
    AND state <> 'unlinked'`
 
 // materialItemSQL takes the item of the story that says most, among sources that the channel
-// follows; a follow-up is about the newest one.
+// follows; a follow-up is about the newest one that is no mere copy.
 const materialItemSQL = `
 SELECT i.id,
        i.source_id,
@@ -67,7 +67,8 @@ SELECT i.id,
  WHERE si.story_id = $1
    AND i.purged_at IS NULL
    AND EXISTS (SELECT FROM subscriptions b WHERE b.channel_id = $2 AND b.source_id = i.source_id AND b.paused_at IS NULL)
- ORDER BY CASE WHEN $3 THEN i.id ELSE 0 END DESC,
+ ORDER BY ($3 AND NOT si.certain) DESC,
+          CASE WHEN $3 THEN i.id ELSE 0 END DESC,
           (length(i.text) >= 200) DESC,
           (si.how = 'lead') DESC,
           length(i.text) DESC,
