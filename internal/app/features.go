@@ -53,7 +53,8 @@ func (p *parts) buildFeatures(a *App) error {
 	})
 	p.sources = sources.New(sources.Config{
 		Pool: a.db.Pool, Reader: reader, Logger: a.log, MinInterval: a.cfg.PollMin, MaxInterval: a.cfg.PollMax, FullText: true,
-		OnNew: p.stories.Items, OnBaseline: p.stories.Baseline, OnMerged: p.channels.MergeSource,
+		KeepTexts: days(a.cfg.KeepTextsDays),
+		OnNew:     p.stories.Items, OnBaseline: p.stories.Baseline, OnMerged: p.channels.MergeSource,
 		OnEdited:  p.drafting.EditedTx,
 		OnTrouble: notifyTrouble, OnPoll: p.counters.poll,
 	})
@@ -70,6 +71,7 @@ func (p *parts) buildDrafting(a *App, reader *sources.Reader) {
 	cfg := drafting.Config{
 		Pool: a.db.Pool, Now: time.Now, Logger: a.log, Metrics: a.metrics,
 		BudgetDay: a.cfg.BudgetDay, BudgetChannelDay: a.cfg.BudgetChannel, Secret: []byte(a.cfg.BotToken),
+		KeepAnswers: days(a.cfg.KeepAnswersDays),
 		Article: func(ctx context.Context, url string) (drafting.Article, error) {
 			page, err := reader.Article(ctx, url)
 			return drafting.Article{
@@ -210,3 +212,6 @@ func loadPlans(cfg config.Config) (billing.Catalogue, error) {
 	}
 	return plans, nil
 }
+
+// days are settings; everything within counts in durations.
+func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }

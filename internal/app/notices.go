@@ -13,6 +13,7 @@ import (
 	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/drafting"
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/ops/restore"
 	"github.com/postonce/postonce/internal/ops/watch"
 	"github.com/postonce/postonce/internal/sources"
 )
@@ -143,6 +144,46 @@ func notifyPlan(ctx context.Context, tx pgx.Tx, personID int64, event string, pl
 		Key:  fmt.Sprintf("plan:%s:%s:%d", event, plan.ID, until.Unix()),
 		Code: "notice." + event, Args: map[string]any{"Plan": plan.Title}, Times: map[string]int64{"Until": until.Unix()},
 	}, personID)
+}
+
+// notifyRestored says what a look after a restored backup changed in a channel,
+// and that it publishes nothing where not all of it could be read. Where all was
+// read and nothing had to be changed there is nothing to say.
+func notifyRestored(ctx context.Context, tx pgx.Tx, r restore.Report) error {
+	changed := len(r.Found) + len(r.Alike) + len(r.Returned)
+	if r.Released && changed == 0 {
+		return nil
+	}
+	n := chat.Notice{
+		Key: fmt.Sprintf("restore:%d:%d", r.RestoreID, r.ChannelID), Code: "notice.restored",
+		Args:    map[string]any{"Found": len(r.Found), "Alike": len(r.Alike), "Returned": len(r.Returned)},
+		Buttons: []chat.NoticeButton{{Code: "button.plan", Data: chat.DataPlan(r.ChannelID)}},
+	}
+	if !r.Released {
+		n.Code = "notice.restored_held"
+	}
+	return tellOf(ctx, tx, r.ChannelID, n)
+}
+
+// notifyReleased says that a channel which was held after a restore publishes again.
+func notifyReleased(ctx context.Context, tx pgx.Tx, restoreID, channelID int64) error {
+	return tellOf(ctx, tx, channelID, chat.Notice{
+		Key: fmt.Sprintf("restore:%d:%d:released", restoreID, channelID), Code: "notice.restored_released",
+		Buttons: []chat.NoticeButton{{Code: "button.plan", Data: chat.DataPlan(channelID)}},
+	})
+}
+
+// tellOf is tell with the channel's title as an argument.
+func tellOf(ctx context.Context, tx pgx.Tx, channelID int64, n chat.Notice) error {
+	ch, err := channels.Get(ctx, tx, channelID)
+	if err != nil {
+		return err
+	}
+	if n.Args == nil {
+		n.Args = map[string]any{}
+	}
+	n.Args["Channel"] = ch.Title
+	return tell(ctx, tx, channelID, n)
 }
 
 const operatorsSQL = `

@@ -205,7 +205,7 @@ func Restored(ctx context.Context, cfg config.Config, out io.Writer, verb string
 		_, err = fmt.Fprintln(out, "noted: nothing is published from now on; a running postonce begins within half a minute, another one when it starts")
 		return err
 	case "release":
-		released, waiting, err := restore.Release(ctx, db.Pool, channelID, by)
+		released, waiting, err := restore.Release(ctx, db.Pool, channelID, by, notifyReleased)
 		if err != nil {
 			return err
 		}

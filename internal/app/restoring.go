@@ -26,7 +26,7 @@ const publishKind = "publish"
 const checkEvery = 30 * time.Second
 
 // newRestore wires the guard over restored backups: what it learns in a channel
-// becomes of drafts through their owners. notify may be nil.
+// becomes of drafts through their owners, and notify tells the people of the channel.
 func newRestore(a *App, pub *publishing.Service, plan *planning.Service,
 	notify func(ctx context.Context, tx pgx.Tx, r restore.Report) error,
 ) *restore.Service {

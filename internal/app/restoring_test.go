@@ -146,9 +146,9 @@ func (tw *town) plant(url string) *plant {
 		},
 	})
 	p.guard = newRestore(&App{db: &Database{Pool: pool}, log: zerolog.Nop()}, p.pub, plan,
-		func(_ context.Context, _ pgx.Tx, r restore.Report) error {
+		func(ctx context.Context, tx pgx.Tx, r restore.Report) error {
 			p.reports = append(p.reports, r)
-			return nil
+			return notifyRestored(ctx, tx, r)
 		})
 	registry := queue.NewRegistry()
 	p.pub.Register(registry)
@@ -262,6 +262,7 @@ func TestNothingIsPostedTwiceAfterARestore(t *testing.T) {
 	p := tw.plant(before)
 	p.exec(`INSERT INTO people (id) VALUES (1)`)
 	p.exec(`INSERT INTO channels (chat_id, title, username, created_by) VALUES ($1, 'Harbour', 'harbour_notes', 1)`, chat)
+	p.exec(`INSERT INTO memberships (channel_id, person_id, role) VALUES (1, 1, 'owner')`)
 	p.draft("Known before the backup", "scheduled", time.Now(), "")
 	p.start()
 	p.until("1", `SELECT count(*)::text FROM drafts WHERE state = 'published'`)
@@ -302,6 +303,9 @@ func TestNothingIsPostedTwiceAfterARestore(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("drafts (-want +got):\n%s", diff)
+	}
+	if told := p.text(`SELECT coalesce(string_agg(key || ' ' || (payload->>'code'), ', '), '') FROM jobs WHERE kind = 'notice'`); told != "restore:1:1:1 notice.restored" {
+		t.Errorf("told: %s", told)
 	}
 	if len(p.reports) != 1 || !p.reports[0].Released || len(p.reports[0].Found) != 2 {
 		t.Errorf("reports: %+v", p.reports)

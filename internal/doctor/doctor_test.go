@@ -162,7 +162,7 @@ func TestEachFaultIsNamedWithItsMend(t *testing.T) {
 		{"a log chat out of reach", func(w *world) {
 			w.refuse["getChat"] = `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`
 		}, "log chat", doctor.Fail, "add the bot there"},
-		{"a clock that is slow", func(w *world) { w.date = time.Now().Add(time.Minute) }, "clock", doctor.Fail, "off Telegram's clock: let NTP"},
+		{"a clock that is slow", func(w *world) { w.date = time.Now().Add(time.Minute) }, "clock", doctor.Fail, "this machine's clock is 1m0s behind Telegram's: let NTP set it"},
 		{"a wrong key", func(w *world) { w.cfg.ModelKey = "x" }, "model", doctor.Fail, "refuses LLM_API_KEY"},
 		{"a model nobody has", func(w *world) { w.cfg.ModelName = "tiny-9" }, "model", doctor.Warn, "tiny-9 is not among the 2"},
 		{"an address that is no endpoint", func(w *world) { w.models = "<html>" }, "model", doctor.Warn, "often ends in /v1"},

@@ -24,31 +24,40 @@ const (
 // clock compares this machine's clock with the database's and with Telegram's,
 // whose answers carry a Date in whole seconds.
 func (e *exam) clock(ctx context.Context) (Status, string) {
-	worst, against := time.Duration(0), ""
-	see := func(off time.Duration, name string) {
-		if off = off.Abs(); off >= worst || against == "" {
-			worst, against = off, name
+	var worst time.Duration // how far this machine is behind; negative: ahead
+	var against []string    // what it was compared with; worst is off the first
+	see := func(behind time.Duration, name string) {
+		if len(against) > 0 && behind.Abs() <= worst.Abs() {
+			against = append(against, name)
+			return
 		}
+		worst, against = behind, append([]string{name}, against...)
 	}
 	if e.pool != nil {
 		var there time.Time
 		before := e.cfg.Now()
 		if err := e.pool.QueryRow(ctx, databaseClockSQL).Scan(&there); err == nil {
-			see(there.Sub(middle(before, e.cfg.Now())), "the database's clock")
+			see(there.Sub(middle(before, e.cfg.Now())), "the database's")
 		}
 	}
 	if off, ok := e.dateOff(ctx); ok {
-		see(off, "Telegram's clock")
+		see(off, "Telegram's")
 	}
+	if len(against) == 0 {
+		return Warn, "neither the database nor Telegram answered, so there is nothing to compare this machine's clock with"
+	}
+	way := "behind"
+	if worst < 0 {
+		way = "ahead of"
+	}
+	text := fmt.Sprintf("this machine's clock is %s %s %s: let NTP set it (timedatectl set-ntp true)", worst.Abs().Round(time.Second), way, against[0])
 	switch {
-	case against == "":
-		return Warn, "nothing to compare this machine's clock with"
-	case worst > clockFail:
-		return Fail, fmt.Sprintf("%s off %s: let NTP set the clock", worst.Round(time.Second), against)
-	case worst > clockWarn:
-		return Warn, fmt.Sprintf("%s off %s", worst.Round(time.Second), against)
+	case worst.Abs() > clockFail:
+		return Fail, text
+	case worst.Abs() > clockWarn:
+		return Warn, text
 	}
-	return OK, "agrees with the database and Telegram within 5 s"
+	return OK, fmt.Sprintf("within 5 s of %s", strings.Join(against, " and "))
 }
 
 // dateOff is how far Telegram's Date is off; less than a second counts as none.

@@ -49,6 +49,8 @@ type Config struct {
 	// BudgetDay and BudgetChannelDay are tokens per UTC day; 0 is unlimited.
 	BudgetDay        int64
 	BudgetChannelDay int64
+	// KeepAnswers is how long raw answers of models are kept; 0: 30 days. What a call cost stays.
+	KeepAnswers time.Duration
 	// Secret seeds the markers around an item in a prompt.
 	Secret []byte
 
@@ -84,6 +86,9 @@ func New(cfg Config) *Service {
 	if cfg.ModelTimeout <= 0 {
 		cfg.ModelTimeout = time.Minute
 	}
+	if cfg.KeepAnswers <= 0 {
+		cfg.KeepAnswers = 30 * 24 * time.Hour
+	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -103,6 +108,10 @@ func (s *Service) Register(r *queue.Registry) {
 	queue.Register(r, s.watch)
 	queue.Register(r, s.own)
 	queue.Register(r, s.refresh)
+	forget := s.forgetKind()
+	queue.Register(r, forget)
+	queue.Schedule(r, "forget_answers", queue.Every(time.Hour), queue.CatchUpLast, forget,
+		func(at time.Time) forgetArgs { return forgetArgs{At: at.Unix()} })
 }
 
 type metrics struct {

@@ -26,6 +26,8 @@ type Config struct {
 	HostGap     time.Duration // between two requests to one host, 0 = 1 s, negative = none
 	PollCap     int           // new items proposed per poll, 0 = 50; the rest is recorded as over the cap
 
+	KeepTexts time.Duration // how long the texts of items are kept, 0 = 90 days; their keys stay for ever
+
 	// PollUnfollowed polls sources that no channel follows; without it they
 	// fall asleep at their next poll and wake when they are added again.
 	PollUnfollowed bool
@@ -91,6 +93,9 @@ func New(cfg Config) *Service {
 	}
 	if cfg.PollCap <= 0 {
 		cfg.PollCap = 50
+	}
+	if cfg.KeepTexts <= 0 {
+		cfg.KeepTexts = 90 * 24 * time.Hour
 	}
 	host, err := os.Hostname()
 	if err != nil {

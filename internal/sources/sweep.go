@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -43,8 +44,8 @@ DELETE FROM hosts
  WHERE busy_until < $1
    AND rests_until < $1`
 
-// itemsPurgeSQL takes the text of old items that no draft and no story of late
-// needs. Their keys stay for ever.
+// itemsPurgeSQL takes the text of old items. Their keys, titles and links stay
+// for ever.
 const itemsPurgeSQL = `
 UPDATE items
    SET text = '',
@@ -56,10 +57,7 @@ UPDATE items
                ORDER BY first_seen_at
                LIMIT 5000)`
 
-const (
-	keepPolls = 30 * 24 * time.Hour
-	keepTexts = 90 * 24 * time.Hour
-)
+const keepPolls = 30 * 24 * time.Hour
 
 // workSweep sees to it that no source stops silently, and forgets what is old.
 func (s *Service) workSweep(ctx context.Context, job *queue.Job[sweepArgs]) error {
@@ -81,13 +79,19 @@ func (s *Service) workSweep(ctx context.Context, job *queue.Job[sweepArgs]) erro
 		if len(ids) > 0 {
 			s.log.Warn().Int("sources", len(ids)).Msg("sources without a due poll were found and scheduled")
 		}
-		if _, err := tx.Exec(ctx, pollsPurgeSQL, now.Add(-keepPolls)); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, itemsPurgeSQL, now.Add(-keepTexts)); err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, hostsPurgeSQL, now.Add(-24*time.Hour))
-		return err
+		return s.forgetTx(ctx, tx, now)
 	})
+}
+
+// forgetTx applies the retention, a bounded piece at a time.
+func (s *Service) forgetTx(ctx context.Context, tx pgx.Tx, now time.Time) error {
+	for _, f := range []struct {
+		query string
+		keep  time.Duration
+	}{{pollsPurgeSQL, keepPolls}, {itemsPurgeSQL, s.cfg.KeepTexts}, {hostsPurgeSQL, 24 * time.Hour}} {
+		if _, err := tx.Exec(ctx, f.query, now.Add(-f.keep)); err != nil {
+			return fmt.Errorf("retention: %w", err)
+		}
+	}
+	return nil
 }

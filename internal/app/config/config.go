@@ -53,6 +53,9 @@ type Config struct {
 	PollMax   time.Duration `env:"POLL_INTERVAL_MAX" envDefault:"6h"`
 	AllowNets Networks      `env:"FETCH_ALLOW_NETS"`
 
+	KeepTextsDays   int `env:"KEEP_TEXTS_DAYS" envDefault:"90"`
+	KeepAnswersDays int `env:"KEEP_MODEL_ANSWERS_DAYS" envDefault:"30"`
+
 	WorkersCritical int           `env:"WORKERS_CRITICAL" envDefault:"8"`
 	WorkersDefault  int           `env:"WORKERS_DEFAULT" envDefault:"16"`
 	WorkersBulk     int           `env:"WORKERS_BULK" envDefault:"4"`
@@ -234,6 +237,11 @@ func (c *Config) checkNumbers() *Error {
 	for name, n := range map[string]int{"WORKERS_CRITICAL": c.WorkersCritical, "WORKERS_DEFAULT": c.WorkersDefault, "WORKERS_BULK": c.WorkersBulk} {
 		if n < 1 || n > 1000 {
 			return problem(name, "is %d: want 1 to 1000", n)
+		}
+	}
+	for name, n := range map[string]int{"KEEP_TEXTS_DAYS": c.KeepTextsDays, "KEEP_MODEL_ANSWERS_DAYS": c.KeepAnswersDays} {
+		if n < 7 || n > 36500 {
+			return problem(name, "is %d: want 7 to 36500 days", n)
 		}
 	}
 	switch {

@@ -50,6 +50,7 @@ func TestLoadNamesTheVariableAndTheMend(t *testing.T) {
 		{"a duration without a unit", "POLL_INTERVAL_MIN=5", `POLL_INTERVAL_MIN is "5": want a duration`},
 		{"a word for a number", "WORKERS_BULK=many", `WORKERS_BULK is "many": want a whole number`},
 		{"no workers", "WORKERS_CRITICAL=0", "WORKERS_CRITICAL is 0: want 1 to 1000"},
+		{"texts that go before they are used", "KEEP_TEXTS_DAYS=1", "KEEP_TEXTS_DAYS is 1: want 7 to 36500 days"},
 		{"a wrong choice", "ACCESS=everyone", `ACCESS is "everyone": want open or invite`},
 		{"a token that is none", "TELEGRAM_BOT_TOKEN=hello", "TELEGRAM_BOT_TOKEN does not look like"},
 		{"a plain public address", "PUBLIC_URL=http://example.org", "PUBLIC_URL is"},

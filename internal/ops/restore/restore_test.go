@@ -294,7 +294,12 @@ func TestAChannelThatCannotBeReadWaitsForAPerson(t *testing.T) {
 		t.Error("not held from the word on")
 	}
 	h.check()
-	if n, waiting, err := restore.Release(t.Context(), h.pool, 0, "ann"); n != 0 || waiting != 1 || err != nil {
+	var told []int64
+	tell := func(_ context.Context, _ pgx.Tx, _, channelID int64) error {
+		told = append(told, channelID)
+		return nil
+	}
+	if n, waiting, err := restore.Release(t.Context(), h.pool, 0, "ann", tell); n != 0 || waiting != 1 || err != nil {
 		t.Errorf("released before anybody looked: %d, %d, %v", n, waiting, err)
 	}
 	h.look = restore.Look{Why: "its preview is off"}
@@ -304,14 +309,15 @@ func TestAChannelThatCannotBeReadWaitsForAPerson(t *testing.T) {
 	if err != nil || len(open) != 1 || open[0].Note != "its preview is off" || open[0].Returned != 1 || !h.held(c) {
 		t.Fatalf("open: %+v, %v", open, err)
 	}
-	if n, waiting, err := restore.Release(t.Context(), h.pool, c, "ann"); n != 1 || waiting != 0 || err != nil {
+	if n, waiting, err := restore.Release(t.Context(), h.pool, c, "ann", tell); n != 1 || waiting != 0 || err != nil {
 		t.Errorf("release: %d, %d, %v", n, waiting, err)
 	}
-	if n, _, err := restore.Release(t.Context(), h.pool, c, "bob"); n != 0 || err != nil {
+	if n, _, err := restore.Release(t.Context(), h.pool, c, "bob", tell); n != 0 || err != nil {
 		t.Errorf("a second release: %d, %v", n, err)
 	}
 	if h.held(c) {
 		t.Error("held after the release")
 	}
+	h.same("people who were told", []string{fmt.Sprint([]int64{c})}, []string{fmt.Sprint(told)})
 	h.same("restores", []string{"command ann 0 true"}, h.list(restoresSQL))
 }

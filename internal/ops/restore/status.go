@@ -58,16 +58,27 @@ func Open(ctx context.Context, db postgres.Querier) ([]Hold, error) {
 // person's word: what the look could not see, the person has seen. Scheduled
 // drafts whose time has passed were returned to their owners by the look; a
 // channel that was not looked at yet is not released. It returns how many
-// channels it released; a second call releases none.
-func Release(ctx context.Context, db postgres.Beginner, channelID int64, by string) (released, waiting int, err error) {
+// channels it released; a second call releases none. tell hands over the word
+// to the people of each released channel, in the same transaction; nil tells nobody.
+func Release(ctx context.Context, db postgres.Beginner, channelID int64, by string,
+	tell func(ctx context.Context, tx pgx.Tx, restoreID, channelID int64) error,
+) (released, waiting int, err error) {
 	err = postgres.InTx(ctx, db, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, holdReleaseIfLookedSQL, channelID, by)
 		if err != nil {
 			return fmt.Errorf("release: %w", err)
 		}
-		list, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[freed])
 		if err != nil {
 			return fmt.Errorf("release: %w", err)
+		}
+		for _, f := range list {
+			if tell == nil {
+				break
+			}
+			if err := tell(ctx, tx, f.RestoreID, f.ChannelID); err != nil {
+				return fmt.Errorf("tell of channel %d: %w", f.ChannelID, err)
+			}
 		}
 		released = len(list)
 		if err := tx.QueryRow(ctx, holdsWaitingSQL, channelID).Scan(&waiting); err != nil {
@@ -88,7 +99,11 @@ UPDATE restore_holds
  WHERE ($1 = 0 OR channel_id = $1)
    AND released_at IS NULL
    AND looks > 0
-RETURNING channel_id`
+RETURNING restore_id,
+          channel_id`
+
+// freed is a channel that was released just now.
+type freed struct{ RestoreID, ChannelID int64 }
 
 const holdsWaitingSQL = `
 SELECT count(*)
