@@ -98,6 +98,9 @@ func orEmpty(s string) string {
 // weigh judges one answer; an unreadable one is a finding like any other.
 func (s *Service) weigh(ctx context.Context, m material, a ComposeArgs, ans llm.Answer) (written, []check.Finding, bool, error) {
 	post, err := parseAnswer(ans.Text)
+	if err != nil && ans.CutOff {
+		return written{}, []check.Finding{{Code: check.Length, Detail: "the answer was cut off: write much less"}}, false, nil
+	}
 	if err != nil {
 		return written{}, []check.Finding{{Code: check.Empty, Detail: "no JSON object with a post"}}, false, nil
 	}
