@@ -90,8 +90,8 @@ func (p *parts) buildDrafting(a *App, reader *sources.Reader) {
 			}
 			return cardsFollow(ctx, tx, draftID)
 		},
-		OnUnreadable: notifyUnreadable,
-		OnBudget:     notifyBudget,
+		OnUnreadable: notifyUnreadable, OnRewriteFailed: notifyRewriteFailed,
+		OnBudget: notifyBudget,
 	}
 	if a.cfg.LLMBaseURL != "" || a.cfg.LLMAPI == string(llm.Anthropic) && a.cfg.LLMModel != "" {
 		cfg.Model = llm.New(llm.Config{
@@ -151,11 +151,9 @@ func (p *parts) buildPublishing(a *App, web *fetch.Client) {
 			_, err := p.channels.MoveChat(ctx, tx, from, to)
 			return err
 		},
-		KnowMessage: p.channels.KnowMessage,
-		OnPublished: cardsFollow,
-		OnFailed: func(ctx context.Context, tx pgx.Tx, draftID int64, _ string) error {
-			return cardsFollow(ctx, tx, draftID)
-		},
+		KnowMessage:   p.channels.KnowMessage,
+		OnPublished:   cardsFollow,
+		OnFailed:      notifyFailed,
 		OnUnconfirmed: notifyDoubt,
 		OnChanged: func(ctx context.Context, tx pgx.Tx, draftID int64, code string) error {
 			return chat.PostChangedTx(ctx, tx, draftID, fmt.Sprintf("%s:%d", code, time.Now().UnixNano()))

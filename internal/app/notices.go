@@ -105,6 +105,42 @@ func notifyUnreadable(ctx context.Context, tx pgx.Tx, channelID, personID int64,
 	}, personID)
 }
 
+// notifyRewriteFailed tells who asked for another text that there is none.
+func notifyRewriteFailed(ctx context.Context, tx pgx.Tx, draftID, personID int64, revision int, why string) error {
+	return chat.NotifyTx(ctx, tx, chat.Notice{
+		Key:  fmt.Sprintf("rewrite:%d:%d", draftID, revision),
+		Code: "notice.rewrite_failed", Args: map[string]any{"Draft": draftID},
+		Codes:   map[string]string{"Why": "rewrite_failed." + why},
+		Buttons: []chat.NoticeButton{{Code: "button.draft", Data: chat.DataDraft(draftID)}},
+	}, personID)
+}
+
+// notifyFailed edits the cards, and says that a post did not go out, unless
+// people hear of the cause by itself or said so themselves.
+func notifyFailed(ctx context.Context, tx pgx.Tx, draftID int64, why string) error {
+	if err := cardsFollow(ctx, tx, draftID); err != nil {
+		return err
+	}
+	switch why {
+	case "no_rights", "kicked", "chat_not_found", "not_there", "settled_not_there":
+		return nil
+	}
+	d, err := drafting.Get(ctx, tx, draftID)
+	if err != nil {
+		return err
+	}
+	ch, err := channels.Get(ctx, tx, d.ChannelID)
+	if err != nil {
+		return err
+	}
+	return tell(ctx, tx, d.ChannelID, chat.Notice{
+		Key:  fmt.Sprintf("failed:%d:%d", draftID, d.Transition),
+		Code: "notice.failed", Args: map[string]any{"Channel": ch.Title, "Draft": draftID},
+		Codes:   map[string]string{"Why": "failure." + why},
+		Buttons: []chat.NoticeButton{{Code: "button.draft", Data: chat.DataDraft(draftID)}},
+	})
+}
+
 func notifyBudget(ctx context.Context, tx pgx.Tx, channelID int64) error {
 	return tell(ctx, tx, channelID, chat.Notice{
 		Key: fmt.Sprintf("budget:%d:%s", channelID, time.Now().UTC().Format(time.DateOnly)), Code: "notice.budget",
@@ -131,10 +167,49 @@ func notifyMissed(ctx context.Context, tx pgx.Tx, m desk.Missed) error {
 	return tell(ctx, tx, m.ChannelID, n)
 }
 
+// notifyPilot says what the autopilot planned, with a button to take it back.
+func notifyPilot(ctx context.Context, tx pgx.Tx, p desk.Pilot) error {
+	ch, err := channels.Get(ctx, tx, p.ChannelID)
+	if err != nil {
+		return err
+	}
+	return tell(ctx, tx, p.ChannelID, chat.Notice{
+		Key:  fmt.Sprintf("autopilot:%d:%d", p.DraftID, p.Transition),
+		Code: "notice.autopilot", Args: map[string]any{"Draft": p.DraftID, "Channel": ch.Title},
+		Times: map[string]int64{"When": p.At.Unix()}, Zone: ch.TimeZone,
+		Buttons: []chat.NoticeButton{
+			{Code: "card.undo", Data: chat.DataUndo(p.DraftID, p.Transition)},
+			{Code: "button.draft", Data: chat.DataDraft(p.DraftID)},
+		},
+	})
+}
+
+// notifyRecap tells once a day what the autopilot did.
+func notifyRecap(ctx context.Context, tx pgx.Tx, r desk.Recap) error {
+	ch, err := channels.Get(ctx, tx, r.ChannelID)
+	if err != nil {
+		return err
+	}
+	n := chat.Notice{
+		Key:  fmt.Sprintf("recap:%d:%s", r.ChannelID, r.Date),
+		Code: "notice.recap", Args: map[string]any{"Channel": ch.Title, "Published": r.Published, "Scheduled": r.Planned},
+		Zone:    ch.TimeZone,
+		Buttons: []chat.NoticeButton{{Code: "button.plan", Data: chat.DataPlan(r.ChannelID)}},
+	}
+	for _, l := range r.Lines {
+		mark := "✅"
+		if l.Post.MessageID == 0 {
+			mark = "🗓"
+		}
+		n.Lines = append(n.Lines, chat.NoticeLine{Mark: mark, At: l.At.Unix(), Title: l.Title, URL: l.Post.URL})
+	}
+	return tell(ctx, tx, r.ChannelID, n)
+}
+
 func notifyImported(ctx context.Context, tx pgx.Tx, jobID int64, r desk.ImportResult) error {
 	return chat.NotifyTx(ctx, tx, chat.Notice{
 		Key:  fmt.Sprintf("import:%d", jobID),
-		Code: "notice.imported", Args: map[string]any{"Added": r.Added, "Known": r.Known, "Failed": r.Refused},
+		Code: "notice.imported", Args: map[string]any{"Count": r.Added, "Known": r.Known, "Failed": r.Refused},
 		Buttons: []chat.NoticeButton{{Code: "button.sources", Data: chat.DataSources(r.ChannelID)}},
 	}, r.By)
 }

@@ -127,7 +127,7 @@ func (p *parts) buildEdges(a *App) error {
 		Pool: a.db.Pool, Now: time.Now, Logger: a.log,
 		Channels: p.channels, Planning: p.planning, Sources: p.sources, Stories: p.stories, Scoring: p.scoring,
 		Drafting: p.drafting, Publishing: p.publishing, Billing: p.billing, Registry: p.registry, Packs: a.process.Packs,
-		OnDecided: chat.DraftChangedTx, OnMissed: notifyMissed, OnImported: notifyImported,
+		OnDecided: chat.DraftDecidedTx, OnMissed: notifyMissed, OnImported: notifyImported, OnPilot: notifyPilot, OnRecap: notifyRecap,
 		Open: a.cfg.Access == "open", Operators: a.cfg.OperatorIDs,
 	})
 	p.desk.RegisterImports(p.registry)

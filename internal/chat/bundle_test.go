@@ -148,7 +148,7 @@ func (a *actor) settled() {
 			a.b.t.Fatal(err)
 		}
 		var pending int
-		err := a.b.pool.QueryRow(a.b.t.Context(), `SELECT count(*) FROM jobs WHERE state = 'leased' OR kind IN ('update', 'card', 'recard', 'notice') OR run_at <= clock_timestamp()`).Scan(&pending)
+		err := a.b.pool.QueryRow(a.b.t.Context(), `SELECT count(*) FROM jobs WHERE state = 'leased' OR kind IN ('update', 'card', 'recard', 'notice') AND run_at < clock_timestamp() + interval '1 minute' OR run_at <= clock_timestamp()`).Scan(&pending)
 		if err != nil {
 			a.b.t.Fatal(err)
 		}

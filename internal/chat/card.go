@@ -21,6 +21,7 @@ const (
 	cardRewrite                 // the ways of a rewrite
 	cardTime                    // free slots
 	cardDelete                  // whether to delete the post
+	cardOpened                  // all that its state allows: opened from a list
 )
 
 // cardMessage is a draft as people decide about it: the post exactly as it
@@ -100,7 +101,11 @@ func cardBadges(t *turn, v desk.DraftView) []texts.HTML {
 		}
 		out = append(out, t.HTML(code, texts.Args{"Detail": ch.Detail}))
 	}
-	if v.Revision.Fallback != "" {
+	switch v.Revision.Fallback {
+	case "":
+	case "no_model":
+		out = append(out, t.HTML("card.fallback.no_model"))
+	default:
 		out = append(out, t.HTML("card.fallback"))
 	}
 	return out
@@ -132,6 +137,9 @@ func cardStatus(t *turn, v desk.DraftView) texts.HTML {
 		if v.Draft.SkipReason != "" && v.Draft.SkipReason != editorial.SkipOther {
 			args["Reason"] = t.Plain("skip." + string(v.Draft.SkipReason))
 			return t.HTML("status.skipped_because", args)
+		}
+		if !undoable(v) {
+			return t.HTML("status.skipped_plain", args)
 		}
 		return t.HTML("status.skipped", args)
 	case editorial.Failed:
@@ -199,7 +207,7 @@ func cardRows(t *turn, v desk.DraftView, mode cardMode, slots []choice) [][]butt
 		return append(columns(2, list), row(b("time.own", "to")), row(b("button.back", "bk")))
 	case cardDelete:
 		return [][]button{row(b("delete.yes", "dy"), b("button.back", "bk"))}
-	case cardDecide:
+	case cardDecide, cardOpened:
 	}
 	switch d.State {
 	case editorial.Proposed:
@@ -208,9 +216,9 @@ func cardRows(t *turn, v desk.DraftView, mode cardMode, slots []choice) [][]butt
 			row(b("card.edit", "ed"), b("card.rewrite", "rw"), b("card.time", "tm")), row(b("card.skip", "sk")),
 		}
 	case editorial.Scheduled:
-		return [][]button{row(b("card.undo", "un"), b("card.time", "tm"), b("card.post_now", "pn"))}
+		return scheduledRows(v, mode, b)
 	case editorial.Skipped:
-		return skippedRows(t, v, b)
+		return skippedRows(t, v, mode, b)
 	case editorial.Failed:
 		return [][]button{row(b("card.retry", "rt"), b("card.undo", "un"), b("card.skip", "sk"))}
 	case editorial.Unconfirmed:
@@ -222,7 +230,28 @@ func cardRows(t *turn, v desk.DraftView, mode cardMode, slots []choice) [][]butt
 	return nil
 }
 
-func skippedRows(t *turn, v desk.DraftView, b func(string, string, ...any) button) [][]button {
+// undoable reports whether a card still offers the way back: for a while after
+// a person's decision, and as long as possible after the autopilot's.
+func undoable(v desk.DraftView) bool {
+	return v.JustDecided || v.Draft.State == editorial.Scheduled && v.Draft.DecidedBy == 0
+}
+
+// scheduledRows leave a decided card nothing but the way back; one opened from
+// the plan can be moved or sent as well.
+func scheduledRows(v desk.DraftView, mode cardMode, b func(string, string, ...any) button) [][]button {
+	switch {
+	case mode == cardOpened:
+		return [][]button{row(b("card.undo", "un"), b("card.time", "tm"), b("card.post_now", "pn"))}
+	case undoable(v):
+		return [][]button{row(b("card.undo", "un"))}
+	}
+	return nil
+}
+
+func skippedRows(t *turn, v desk.DraftView, mode cardMode, b func(string, string, ...any) button) [][]button {
+	if mode != cardOpened && !undoable(v) {
+		return nil
+	}
 	undo := row(b("card.undo", "un"))
 	if v.Draft.SkipReason != "" && v.Draft.SkipReason != editorial.SkipOther {
 		return [][]button{undo}

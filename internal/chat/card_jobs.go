@@ -10,6 +10,7 @@ import (
 
 	"github.com/postonce/postonce/internal/chat/texts"
 	"github.com/postonce/postonce/internal/desk"
+	"github.com/postonce/postonce/internal/editorial"
 	"github.com/postonce/postonce/internal/queue"
 )
 
@@ -86,6 +87,20 @@ func DraftChangedTx(ctx context.Context, tx pgx.Tx, draftID int64, transition in
 	return recardTx(ctx, tx, RecardArgs{DraftID: draftID, Transition: transition})
 }
 
+// DraftDecidedTx is DraftChangedTx for a person's decision: for app to wire to
+// desk. A while later the cards are edited once more, and lose their Undo.
+func DraftDecidedTx(ctx context.Context, tx pgx.Tx, draftID int64, transition int) error {
+	if err := DraftChangedTx(ctx, tx, draftID, transition); err != nil {
+		return err
+	}
+	a := RecardArgs{DraftID: draftID, Transition: transition, Note: noteOver}
+	_, err := recardKind().EnqueueTx(ctx, tx, a, queue.After(desk.UndoShown+time.Second))
+	return err
+}
+
+// noteOver marks the edit that takes Undo away.
+const noteOver = "over"
+
 // PostChangedTx does the same after a published post was edited or deleted;
 // note names the change ("edit:2", "deleted").
 func PostChangedTx(ctx context.Context, tx pgx.Tx, draftID int64, note string) error {
@@ -120,13 +135,13 @@ func (c *Chat) workCard(ctx context.Context, job *queue.Job[CardArgs]) error {
 	if seen, err := c.cards.seen(ctx, a.DraftID, a.PersonID, a.Revision); err != nil || seen {
 		return err
 	}
-	err = c.sendCard(ctx, t, v, fmt.Sprintf("card:%d:%d:%d", a.DraftID, a.Revision, a.PersonID))
+	err = c.sendCard(ctx, t, v, fmt.Sprintf("card:%d:%d:%d", a.DraftID, a.Revision, a.PersonID), cardDecide)
 	return c.courtesy(ctx, a.PersonID, err)
 }
 
 // sendCard sends a draft's card and keeps where it stands.
-func (c *Chat) sendCard(ctx context.Context, t *turn, v desk.DraftView, key string) error {
-	lead, m := cardMessage(t, v, cardDecide, nil)
+func (c *Chat) sendCard(ctx context.Context, t *turn, v desk.DraftView, key string, mode cardMode) error {
+	lead, m := cardMessage(t, v, mode, nil)
 	if lead != nil {
 		if err := c.deliver(ctx, t.job, delivery{key: key + ":post", person: t.by(), msg: *lead}); err != nil && !errors.Is(err, errUndeliverable) {
 			return err
@@ -162,8 +177,8 @@ func (c *Chat) workRecard(ctx context.Context, job *queue.Job[RecardArgs]) error
 		if err != nil {
 			return err
 		}
-		if k.transition >= v.Draft.Transition && k.revision >= v.Revision.Number && job.Args.Note == "" {
-			continue // the tap itself brought it up to date
+		if upToDate(k, v, job.Args) {
+			continue
 		}
 		key := fmt.Sprintf("recard:%s:%d:%d", job.Key, k.person, k.message)
 		if k.revision < job.Args.Revision {
@@ -176,6 +191,19 @@ func (c *Chat) workRecard(ctx context.Context, job *queue.Job[RecardArgs]) error
 		}
 	}
 	return nil
+}
+
+// upToDate reports whether a card needs no edit: the tap itself brought it up to
+// date, or the decision whose Undo is to go was changed meanwhile.
+func upToDate(k card, v desk.DraftView, a RecardArgs) bool {
+	switch a.Note {
+	case "":
+		return k.transition >= v.Draft.Transition && k.revision >= v.Revision.Number
+	case noteOver:
+		decided := v.Draft.State == editorial.Scheduled || v.Draft.State == editorial.Skipped
+		return !decided || v.Draft.Transition != a.Transition || undoable(v)
+	}
+	return false
 }
 
 // editCard shows the present state in a card that stands in the chat. An older

@@ -60,7 +60,7 @@ func decisionText(t *turn, v desk.DraftView, res desk.Decision) string {
 func (c *Chat) recard(ctx context.Context, t *turn, v desk.DraftView, mode cardMode, slots []choice) error {
 	k := card{draft: v.Draft.ID, person: t.by(), message: int64(t.under()), revision: v.Revision.Number, photo: t.underPhoto()}
 	if k.message == 0 {
-		return c.sendCard(ctx, t, v, t.key("card"))
+		return c.sendCard(ctx, t, v, t.key("card"), mode)
 	}
 	return c.editCard(ctx, t, k, v, t.key("card"), mode, slots)
 }

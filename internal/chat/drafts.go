@@ -65,7 +65,7 @@ func (c *Chat) draftShown(ctx context.Context, t *turn, d tapped) error {
 	if err != nil {
 		return err
 	}
-	return c.sendCard(ctx, t, v, t.key("card"))
+	return c.sendCard(ctx, t, v, t.key("card"), cardOpened)
 }
 
 // plan answers /plan.

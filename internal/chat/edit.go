@@ -59,7 +59,7 @@ func (c *Chat) edited(ctx context.Context, t *turn) error {
 	if err := t.say(ctx, "edit.done"); err != nil {
 		return err
 	}
-	if err := c.sendCard(ctx, t, v, t.key("card")); err != nil {
+	if err := c.sendCard(ctx, t, v, t.key("card"), cardDecide); err != nil {
 		return err
 	}
 	return c.supersede(ctx, t, v)

@@ -22,7 +22,16 @@ type Notice struct {
 	Times    map[string]int64  `json:"times,omitempty"` // Unix seconds
 	Codes    map[string]string `json:"codes,omitempty"` // arguments that are codes themselves
 	Zone     string            `json:"zone,omitempty"`
+	Lines    []NoticeLine      `json:"lines,omitempty"`
 	Buttons  []NoticeButton    `json:"buttons,omitempty"`
+}
+
+// NoticeLine is a post below a notice; URL may be empty.
+type NoticeLine struct {
+	Mark  string `json:"mark"`
+	At    int64  `json:"at"` // Unix seconds
+	Title string `json:"title"`
+	URL   string `json:"url,omitempty"`
 }
 
 // NoticeButton is a button below a notice: a code of the catalogues and one of
@@ -36,6 +45,9 @@ type NoticeButton struct {
 
 // DataDraft opens a draft's card.
 func DataDraft(draft int64) string { return data("dr", draft) }
+
+// DataUndo takes a draft back out of the plan.
+func DataUndo(draft int64, transition int) string { return data("un", draft, transition) }
 
 // DataSource opens a source of a channel.
 func DataSource(channel, source int64) string { return data("so", channel, source) }
@@ -110,6 +122,11 @@ func (c *Chat) workNotice(ctx context.Context, job *queue.Job[Notice]) error {
 		}
 	}
 	m := message{text: t.HTML(n.Code, args)}
+	for _, l := range n.Lines {
+		m.text = joinHTML("\n", m.text, t.HTML("notice.line", texts.Args{
+			"Mark": l.Mark, "When": t.when(time.Unix(l.At, 0), n.Zone), "Title": texts.Link(shorten(l.Title, 100), l.URL),
+		}))
+	}
 	for _, b := range n.Buttons {
 		m.rows = append(m.rows, row(button{text: t.Plain(b.Code, args), data: b.Data}))
 	}

@@ -59,12 +59,12 @@ func (c *Chat) addAll(ctx context.Context, t *turn, channel int64, addresses []s
 	var lines []texts.HTML
 	added := 0
 	for _, a := range first(addresses, maxAdds) {
-		s, err := c.desk.AddSource(ctx, t.by(), channel, a)
+		s, err := c.desk.AddOneOf(ctx, t.by(), channel, a, len(addresses), added)
 		line, fatal := addLine(t, a, s, err)
 		if fatal != nil {
 			return fatal
 		}
-		if err == nil {
+		if err == nil && !s.Already {
 			added++
 		}
 		lines = append(lines, line)

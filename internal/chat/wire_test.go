@@ -47,7 +47,7 @@ func (b *bundle) wire(registry *queue.Registry) {
 	post := b.publishing(people)
 	b.desk = desk.New(desk.Config{
 		Pool: b.pool, Now: b.now, Logger: b.log, Channels: people, Planning: plan, Sources: feeds, Stories: story, Scoring: score,
-		Drafting: draft, Publishing: post, OnDecided: chat.DraftChangedTx, Open: b.open,
+		Drafting: draft, Publishing: post, OnDecided: chat.DraftDecidedTx, Open: b.open,
 		Packs: []desk.PackView{{ID: "demo-en", Language: "en", Title: "Sample newsroom", Sources: []string{b.stage.Base + "/samples/gazette/feed.xml"}}},
 	})
 	b.desk.RegisterImports(registry)

@@ -138,8 +138,14 @@ func (d *Desk) fly(ctx context.Context, tx pgx.Tx, a pilotArgs) error {
 	if _, err := d.publishing.EnqueueTx(ctx, tx, dr.ID, res.Draft.Transition, at); err != nil {
 		return err
 	}
-	if d.onDecided == nil {
+	if d.onDecided != nil {
+		if err := d.onDecided(ctx, tx, dr.ID, res.Draft.Transition); err != nil {
+			return err
+		}
+	}
+	// By its score a draft is planned before its card comes, and the card says so.
+	if d.onPilot == nil || ch.Autopilot != editorial.AutopilotDelay {
 		return nil
 	}
-	return d.onDecided(ctx, tx, dr.ID, res.Draft.Transition)
+	return d.onPilot(ctx, tx, Pilot{DraftID: dr.ID, ChannelID: ch.ID, Transition: res.Draft.Transition, At: at})
 }

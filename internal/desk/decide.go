@@ -18,6 +18,10 @@ import (
 // errAlready rolls a decision back whose draft was decided otherwise meanwhile.
 var errAlready = errors.New("desk: decided before")
 
+// UndoShown is how long a decided card offers Undo; draftViewsSQL says the same.
+// Undo itself works as long as nothing went out.
+const UndoShown = 10 * time.Minute
+
 // wish is one decision about one draft, while it is being made.
 type wish struct {
 	by         int64

@@ -45,6 +45,10 @@ type Config struct {
 	OnDecided func(ctx context.Context, tx pgx.Tx, draftID int64, transition int) error
 	// OnMissed is told what became of a draft whose slot passed.
 	OnMissed func(ctx context.Context, tx pgx.Tx, m Missed) error
+	// OnPilot is told of a draft that the autopilot planned after nobody objected.
+	OnPilot func(ctx context.Context, tx pgx.Tx, p Pilot) error
+	// OnRecap is told once a day and channel what the autopilot did.
+	OnRecap func(ctx context.Context, tx pgx.Tx, r Recap) error
 	// OnImported is told what became of a list, in the transaction that took it.
 	OnImported func(ctx context.Context, tx pgx.Tx, jobID int64, r ImportResult) error
 	// Open admits everybody (ACCESS=open); otherwise a person needs an invitation.
@@ -74,6 +78,8 @@ type Desk struct {
 	onDecided  func(ctx context.Context, tx pgx.Tx, draftID int64, transition int) error
 	onMissed   func(ctx context.Context, tx pgx.Tx, m Missed) error
 	onImported func(ctx context.Context, tx pgx.Tx, jobID int64, r ImportResult) error
+	onPilot    func(ctx context.Context, tx pgx.Tx, p Pilot) error
+	onRecap    func(ctx context.Context, tx pgx.Tx, r Recap) error
 }
 
 // New returns a Desk.
@@ -83,6 +89,7 @@ func New(cfg Config) *Desk {
 		sources: cfg.Sources, stories: cfg.Stories, scoring: cfg.Scoring,
 		drafting: cfg.Drafting, publishing: cfg.Publishing, billing: cfg.Billing, registry: cfg.Registry, packs: cfg.Packs,
 		open: cfg.Open, operators: map[int64]bool{}, onDecided: cfg.OnDecided, onMissed: cfg.OnMissed, onImported: cfg.OnImported,
+		onPilot: cfg.OnPilot, onRecap: cfg.OnRecap,
 	}
 	if d.packs == nil {
 		d.packs = SuggestedPacks()

@@ -42,17 +42,21 @@ type bundle struct {
 	channel int64
 }
 
-func newBundle(t *testing.T) *bundle {
+func newBundle(t *testing.T, more ...func(*desk.Config)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, pool: dbtest.New(t)}
 	chans := channels.New(channels.Config{Pool: b.pool, Rights: rights{}})
-	b.desk = desk.New(desk.Config{
+	cfg := desk.Config{
 		Pool: b.pool, Now: time.Now, Logger: zerolog.Nop(), Channels: chans, Open: true, Registry: queue.NewRegistry(),
 		Planning:   planning.New(planning.Config{Pool: b.pool, Now: time.Now}),
 		Scoring:    scoring.New(scoring.Config{Pool: b.pool}),
 		Drafting:   drafting.New(drafting.Config{Pool: b.pool}),
 		Publishing: publishing.New(publishing.Config{Pool: b.pool, Now: time.Now, Logger: zerolog.Nop()}),
-	})
+	}
+	for _, f := range more {
+		f(&cfg)
+	}
+	b.desk = desk.New(cfg)
 	for chat, person := range map[int64]int64{-1001: ann, -1002: stranger} {
 		if _, err := b.desk.Seen(t.Context(), desk.Profile{ID: person, FirstName: fmt.Sprint("P", person), Language: "en"}); err != nil {
 			t.Fatal(err)

@@ -47,27 +47,27 @@ func (d *Desk) digestKind() queue.Kind[digestArgs] {
 	}
 }
 
-// RegisterPlans adds the kinds by which the autopilot and digests work, and their schedule.
+// RegisterPlans adds the kinds by which the autopilot, its recaps and digests work, and their schedule.
 func (d *Desk) RegisterPlans(r *queue.Registry) {
 	queue.Register(r, d.pilotKind())
 	queue.Register(r, d.planKind())
 	queue.Register(r, d.digestKind())
+	queue.Register(r, d.recapKind())
 	queue.Schedule(r, "plan", queue.Every(planEvery), queue.CatchUpLast, d.planKind(),
 		func(at time.Time) planArgs { return planArgs{FireAt: at} })
 }
 
-const digestChannelsSQL = `
+const planChannelsSQL = `
 SELECT id
   FROM channels
- WHERE digest <> 'off'
+ WHERE (digest <> 'off' OR autopilot <> 'off')
    AND state = 'active'
-   AND paused_at IS NULL
  ORDER BY id`
 
-// workPlan asks for the digests that are due: each once by its key.
+// workPlan asks for the digests and recaps that are due: each once by its key.
 func (d *Desk) workPlan(ctx context.Context, job *queue.Job[planArgs]) error {
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, digestChannelsSQL)
+		rows, err := tx.Query(ctx, planChannelsSQL)
 		if err != nil {
 			return err
 		}
@@ -80,11 +80,7 @@ func (d *Desk) workPlan(ctx context.Context, job *queue.Job[planArgs]) error {
 			if err != nil {
 				return err
 			}
-			a, due := digestDue(ch, d.now())
-			if !due {
-				continue
-			}
-			if _, err := d.digestKind().EnqueueTx(ctx, tx, a); err != nil {
+			if err := d.planChannel(ctx, tx, ch); err != nil {
 				return err
 			}
 		}
@@ -92,9 +88,26 @@ func (d *Desk) workPlan(ctx context.Context, job *queue.Job[planArgs]) error {
 	})
 }
 
+func (d *Desk) planChannel(ctx context.Context, tx pgx.Tx, ch editorial.Channel) error {
+	if a, due := digestDue(ch, d.now()); due {
+		if _, err := d.digestKind().EnqueueTx(ctx, tx, a); err != nil {
+			return err
+		}
+	}
+	if a, due := recapDue(ch, d.now()); due && ch.Autopilot != editorial.AutopilotOff {
+		if _, err := d.recapKind().EnqueueTx(ctx, tx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // digestDue says whether the digest of the channel's local day is to be written
 // now: daily, or on Sundays.
 func digestDue(ch editorial.Channel, now time.Time) (digestArgs, bool) {
+	if ch.Digest == "off" || ch.Paused {
+		return digestArgs{}, false
+	}
 	cal, err := planning.CalendarOf(ch)
 	if err != nil {
 		return digestArgs{}, false // a zone that this machine does not know: no guess

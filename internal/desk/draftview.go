@@ -30,6 +30,7 @@ SELECT d.id,
        d.autopilot_at,
        d.decided_at,
        d.created_at,
+       d.decided_at > clock_timestamp() - interval '10 minutes',
        coalesce(w.first_name, ''),
        r.html,
        r.html_hash,
@@ -85,13 +86,14 @@ type draftRow struct {
 	chat, message, by                   *int64
 	started, published, edited, deleted *time.Time
 	looked                              int
+	fresh                               *bool
 }
 
 func scanDraftView(row pgx.CollectableRow) (DraftView, error) {
 	var r draftRow
 	v, d := &r.view, &r.view.Draft
 	err := row.Scan(&d.ID, &d.ChannelID, &d.StoryID, &d.Kind, &d.Subject, &d.State, &d.Transition, &d.Revision, &d.Score,
-		&d.Explore, &r.slot, &d.DecidedBy, &d.SkipReason, &d.Failure, &r.pilot, &r.decided, &v.CreatedAt, &v.DecidedBy,
+		&d.Explore, &r.slot, &d.DecidedBy, &d.SkipReason, &d.Failure, &r.pilot, &r.decided, &v.CreatedAt, &r.fresh, &v.DecidedBy,
 		&v.Revision.HTML, &v.Revision.Hash, &v.Revision.Link, &v.Revision.Image, &v.Revision.Composer, &v.Revision.Fallback,
 		&r.checks, &r.evidence, &v.Revisions, &v.Tokens, &v.SourceID, &v.SourceTitle, &v.ItemURL, &v.ItemTitle, &r.item, &r.reasons,
 		&r.state, &r.chat, &r.message, &r.started, &r.published, &r.how, &r.by, &r.failed, &r.edited, &r.deleted, &r.looked)
@@ -99,6 +101,7 @@ func scanDraftView(row pgx.CollectableRow) (DraftView, error) {
 		return r.view, err
 	}
 	v.Revision.DraftID, v.Revision.Number = d.ID, d.Revision
+	v.JustDecided = deref(r.fresh)
 	d.SlotAt, v.AutopilotAt, v.DecidedAt, v.ItemAt = deref(r.slot), deref(r.pilot), deref(r.decided), deref(r.item)
 	// What another release wrote and this one cannot read is left out of the card.
 	_ = json.Unmarshal(r.checks, &v.Checks)

@@ -119,13 +119,27 @@ func (d *Desk) importLine(ctx context.Context, tx pgx.Tx, a importArgs, o opml.O
 		r.Refused++
 		return nil
 	}
-	fresh, err := d.follow(ctx, tx, a.By, a.ChannelID, line.Added.ID)
+	fresh, err := d.follow(ctx, tx, a.By, a.ChannelID, line.Added.ID, listBaseline(len(a.Outlines), r.Added))
 	if fresh {
 		r.Added++
 	} else {
 		r.Known++
 	}
 	return err
+}
+
+// listBaseline is what one source of a list is proposed of at first, when added
+// of its list are followed already: a list of three hundred must not send nine
+// hundred cards, so the first few give one each and the rest is remembered.
+func listBaseline(length, added int) string {
+	const few = 5
+	switch {
+	case length == 1, length == 2 && added == 0:
+		return baselineSome
+	case added < few:
+		return baselineLatest
+	}
+	return baselineNone
 }
 
 const subscriptionsCountSQL = `

@@ -36,7 +36,8 @@ func (d *Desk) MissedTx(ctx context.Context, tx pgx.Tx, draftID int64, transitio
 	missed := Missed{DraftID: draftID, ChannelID: ch.ID, Was: dr.SlotAt}
 	change := drafting.Change{DraftID: draftID, Transition: transition, From: []editorial.DraftState{editorial.Scheduled}}
 	if ch.Missed == "move" {
-		missed.Now, err = d.planning.TakeNext(ctx, tx, ch, draftID, 0, time.Time{})
+		// Whose decision it was stays his: only the time is another.
+		missed.Now, err = d.planning.TakeNext(ctx, tx, ch, draftID, dr.DecidedBy, time.Time{})
 		if err != nil && !errors.Is(err, planning.ErrNoSlot) {
 			return err
 		}
@@ -47,7 +48,7 @@ func (d *Desk) MissedTx(ctx context.Context, tx pgx.Tx, draftID int64, transitio
 		}
 		change.To, change.Skip = editorial.Skipped, editorial.SkipMissed
 	} else {
-		change.To, change.SlotAt = editorial.Scheduled, missed.Now
+		change.To, change.SlotAt, change.By = editorial.Scheduled, missed.Now, dr.DecidedBy
 	}
 	res, err := drafting.Transition(ctx, tx, change)
 	if err != nil || !res.Done {

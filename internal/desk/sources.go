@@ -16,7 +16,12 @@ import (
 )
 
 // baselineSome proposes the best few of what a source shows when it is followed.
-const baselineSome = "some"
+// The others propose one, or nothing.
+const (
+	baselineSome   = "some"
+	baselineLatest = "latest"
+	baselineNone   = "none"
+)
 
 // sourceError turns what cannot be read into words for people.
 func sourceError(err error) error {
@@ -67,6 +72,12 @@ func (d *Desk) probeView(ctx context.Context, by int64, f *sources.Found) (Probe
 // AddSource lets a channel follow what a person pasted. The source is read
 // first, with no transaction open; the best few of what it shows are proposed.
 func (d *Desk) AddSource(ctx context.Context, by, channelID int64, raw string) (SourceView, error) {
+	return d.AddOneOf(ctx, by, channelID, raw, 1, 0)
+}
+
+// AddOneOf follows one address of a list of that length, of which added are
+// followed already: the more there are, the less each proposes at first.
+func (d *Desk) AddOneOf(ctx context.Context, by, channelID int64, raw string, length, added int) (SourceView, error) {
 	if _, err := d.may(ctx, d.pool, by, channelID, editorial.Editor); err != nil {
 		return SourceView{}, err
 	}
@@ -77,30 +88,30 @@ func (d *Desk) AddSource(ctx context.Context, by, channelID int64, raw string) (
 	if found.Kind == sources.OPML {
 		return SourceView{}, fail(CodeSource+"opml", nil)
 	}
-	var added sources.Added
+	var source sources.Added
 	var fresh bool
 	err = d.tx(ctx, func(tx pgx.Tx) (err error) {
 		if err := d.allowSource(ctx, tx, channelID); err != nil {
 			return err
 		}
-		if added, err = d.sources.Add(ctx, tx, found); err != nil {
+		if source, err = d.sources.Add(ctx, tx, found); err != nil {
 			return sourceError(err)
 		}
-		fresh, err = d.follow(ctx, tx, by, channelID, added.ID)
+		fresh, err = d.follow(ctx, tx, by, channelID, source.ID, listBaseline(length, added))
 		return err
 	})
 	if err != nil {
 		return SourceView{}, err
 	}
-	v, err := d.sourceView(ctx, channelID, added.ID)
+	v, err := d.sourceView(ctx, channelID, source.ID)
 	v.Already = !fresh
 	return v, err
 }
 
 // follow subscribes a channel and asks for its first proposals; false when it
 // followed the source already.
-func (d *Desk) follow(ctx context.Context, tx pgx.Tx, by, channelID, sourceID int64) (bool, error) {
-	fresh, err := d.channels.Subscribe(ctx, tx, channelID, sourceID, by, baselineSome)
+func (d *Desk) follow(ctx context.Context, tx pgx.Tx, by, channelID, sourceID int64, baseline string) (bool, error) {
+	fresh, err := d.channels.Subscribe(ctx, tx, channelID, sourceID, by, baseline)
 	if err != nil || !fresh {
 		return false, err
 	}

@@ -117,11 +117,13 @@ type DraftView struct {
 	AutopilotAt time.Time          `json:"autopilot_at,omitzero"`
 	DecidedAt   time.Time          `json:"decided_at,omitzero"`
 	DecidedBy   string             `json:"decided_by"` // name
-	CreatedAt   time.Time          `json:"created_at"`
-	Publication *PublicationView   `json:"publication,omitempty"`
-	Role        editorial.Role     `json:"role"`   // of the person who looks
-	Tokens      int                `json:"tokens"` // cost, for operators only
-	Revisions   int                `json:"revisions"`
+	// JustDecided holds within UndoShown of the decision: a card offers Undo then.
+	JustDecided bool             `json:"-"`
+	CreatedAt   time.Time        `json:"created_at"`
+	Publication *PublicationView `json:"publication,omitempty"`
+	Role        editorial.Role   `json:"role"`   // of the person who looks
+	Tokens      int              `json:"tokens"` // cost, for operators only
+	Revisions   int              `json:"revisions"`
 }
 
 // PlanView is a stretch of a channel's plan, with the drafts in it.

@@ -70,7 +70,13 @@ func (s *Service) workCompose(ctx context.Context, job *queue.Job[ComposeArgs]) 
 	a := job.Args
 	st, err := s.read(ctx, a.DraftID)
 	if errors.Is(err, errGone) || err == nil && !open(st, a) {
-		return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error { return s.announce(ctx, tx, a.DraftID, a.Revision-1) })
+		gone := err != nil
+		return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			if gone {
+				return nil
+			}
+			return s.failed(ctx, tx, a, "moved")
+		})
 	}
 	if err != nil {
 		return err
@@ -99,6 +105,11 @@ var errMoved = errors.New("the draft was changed meanwhile")
 // take makes w the draft's newest revision, unless somebody decided or edited
 // meanwhile, and tells people.
 func (s *Service) take(ctx context.Context, tx pgx.Tx, a ComposeArgs, w written) error {
+	if same, err := s.same(ctx, tx, a, w); err != nil {
+		return err
+	} else if same {
+		return s.failed(ctx, tx, a, "same")
+	}
 	err := postgres.InTx(ctx, tx, func(tx pgx.Tx) error {
 		res, err := addRevision(ctx, tx, a.DraftID, 0, w, editorial.Proposed, editorial.Failed)
 		if err == nil && (!res.Done || res.Revision.Number != a.Revision) {
@@ -107,7 +118,7 @@ func (s *Service) take(ctx context.Context, tx pgx.Tx, a ComposeArgs, w written)
 		return err
 	})
 	if errors.Is(err, errMoved) {
-		return s.announce(ctx, tx, a.DraftID, a.Revision-1)
+		return s.failed(ctx, tx, a, "moved")
 	}
 	if err != nil {
 		return err
@@ -128,6 +139,34 @@ func (s *Service) show(ctx context.Context, tx pgx.Tx, a ComposeArgs, revision i
 		return nil
 	}
 	return s.cfg.OnDraft(ctx, tx, a.DraftID, revision)
+}
+
+const revisionSameSQL = `
+SELECT html = $3
+  FROM draft_revisions
+ WHERE draft_id = $1
+   AND revision = $2`
+
+// same tells that what a person wished for came out as the text that stands.
+func (s *Service) same(ctx context.Context, tx pgx.Tx, a ComposeArgs, w written) (bool, error) {
+	if a.Instruction == "" {
+		return false, nil
+	}
+	var yes bool
+	if err := tx.QueryRow(ctx, revisionSameSQL, a.DraftID, a.Revision-1, w.html).Scan(&yes); err != nil && !postgres.NoRows(err) {
+		return false, fmt.Errorf("text of draft %d: %w", a.DraftID, err)
+	}
+	return yes, nil
+}
+
+// failed tells of a wish that changed nothing; a first text is told of as usual.
+func (s *Service) failed(ctx context.Context, tx pgx.Tx, a ComposeArgs, why string) error {
+	if a.Instruction != "" && s.cfg.OnRewriteFailed != nil {
+		if err := s.cfg.OnRewriteFailed(ctx, tx, a.DraftID, a.By, a.Revision, why); err != nil {
+			return err
+		}
+	}
+	return s.announce(ctx, tx, a.DraftID, a.Revision-1)
 }
 
 func (s *Service) giveUp(ctx context.Context, job *queue.Job[ComposeArgs], m material, reason string) error {
@@ -159,7 +198,7 @@ func (s *Service) withoutModel(ctx context.Context, tx pgx.Tx, a ComposeArgs, m 
 	}
 	w, ok := m.wished(a.Instruction)
 	if !ok {
-		return s.announce(ctx, tx, a.DraftID, a.Revision-1)
+		return s.failed(ctx, tx, a, "same")
 	}
 	w.fallback, w.instruction, w.author = reason, a.Instruction, a.By
 	return s.take(ctx, tx, a, w)

@@ -63,6 +63,8 @@ type Config struct {
 	// OnRefreshed is told of a waiting text that changed because its item was edited
 	// at the source: cards change in place, nobody is called.
 	OnRefreshed func(ctx context.Context, tx pgx.Tx, draftID int64) error
+	// OnRewriteFailed is told of a person's wish that changed nothing: why is "same" or "moved".
+	OnRewriteFailed func(ctx context.Context, tx pgx.Tx, draftID, personID int64, revision int, why string) error
 	// OnUnreadable is told of a link by a person that could not be read, with a code.
 	OnUnreadable func(ctx context.Context, tx pgx.Tx, channelID, personID int64, url, code string) error
 	// OnBudget is told once a day and channel that the budget is spent.
