@@ -43,6 +43,7 @@ func imports() map[string][]string {
 		// Around them.
 		"httpd":    {},
 		"e2e":      {"sandbox"},
+		"chaos":    {"sandbox", "postgres"},
 		"sandbox":  {"telegram"},
 		"doctor":   {"postgres", "telegram", "llm"},
 		"ops":      {"editorial", "queue", "postgres"},
