@@ -200,9 +200,6 @@ func (s *Service) deletePost(ctx context.Context, chatID, id int64) telegram.Out
 	return out
 }
 
-// codeUnconfirmed is told to OnChanged when it is not known whether a change reached the post.
-const codeUnconfirmed = "unconfirmed"
-
 // change performs one change of a post and tells how it ended.
 func (s *Service) change(
 	ctx context.Context, perform func(context.Context, queue.Effect) (queue.Outcome, error), draftID int64, e queue.Effect,
@@ -223,14 +220,14 @@ func (s *Service) change(
 			if err := done(ctx, tx); err != nil {
 				return err
 			}
-			return s.cfg.OnChanged(ctx, tx, draftID, "")
+			return s.cfg.OnChanged(ctx, tx, draftID, e.Key+":done")
 		case queue.Refused:
 			if refused.Temporary() {
 				return nil
 			}
-			return s.cfg.OnChanged(ctx, tx, draftID, string(refused.Kind))
+			return s.cfg.OnChanged(ctx, tx, draftID, e.Key+":"+string(refused.Kind))
 		case queue.Unknown:
-			return s.cfg.OnChanged(ctx, tx, draftID, codeUnconfirmed)
+			return s.cfg.OnChanged(ctx, tx, draftID, e.Key+":unconfirmed")
 		}
 		return nil
 	}

@@ -62,12 +62,12 @@ type Config struct {
 	// the transaction of each intent.
 	Held func(ctx context.Context, tx pgx.Tx, channelID int64) (bool, error)
 	// OnPublished, OnFailed and OnUnconfirmed are told of each end of a
-	// publication, in its transaction; OnChanged of an edit or deletion, with
-	// the code of a refusal ("" when it was done).
+	// publication, in its transaction; OnChanged of each end of an edit or
+	// deletion, with a note that names it, the same one if it is told again.
 	OnPublished   func(ctx context.Context, tx pgx.Tx, draftID int64) error
 	OnFailed      func(ctx context.Context, tx pgx.Tx, draftID int64, code string) error
 	OnUnconfirmed func(ctx context.Context, tx pgx.Tx, draftID int64) error
-	OnChanged     func(ctx context.Context, tx pgx.Tx, draftID int64, code string) error
+	OnChanged     func(ctx context.Context, tx pgx.Tx, draftID int64, note string) error
 
 	// PreviewURL is where public channels are read (TELEGRAM_PREVIEW_URL), and
 	// Get reads a page there; nil: previews are not looked at.
@@ -116,6 +116,8 @@ var (
 	ErrNotPublished = errors.New("publishing: no post")
 	// ErrNotUnconfirmed means that there is no doubt to settle.
 	ErrNotUnconfirmed = errors.New("publishing: not in doubt")
+	// ErrLeft means that a person left the doubt as it is before.
+	ErrLeft = errors.New("publishing: left as it is before")
 )
 
 // New returns a Service. Register adds its kinds to a registry.

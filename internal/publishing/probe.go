@@ -2,6 +2,7 @@ package publishing
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -57,7 +58,7 @@ func (s *Service) probe(ctx context.Context, job *queue.Job[LookArgs], d *doubt)
 func (s *Service) forward(ctx context.Context, job *queue.Job[LookArgs], d *doubt, id int64, why string) (*sighting, error) {
 	var seen *sighting
 	var refused *telegram.Refused
-	_, err := job.Perform(ctx, queue.Effect{
+	done, err := job.Perform(ctx, queue.Effect{
 		Key:     fmt.Sprintf("probe:%d:%d:%d:%s:%d", d.ID, d.Attempt, job.Args.Look, why, id),
 		Request: []byte(strconv.FormatInt(id, 10)),
 		Timeout: probeTimeout,
@@ -71,10 +72,12 @@ func (s *Service) forward(ctx context.Context, job *queue.Job[LookArgs], d *doub
 			if r, is := out.(telegram.Refused); is {
 				refused = &r
 			}
-			return ledgerOutcome(out, nil)
+			return telegram.ToQueue(out, "", d.seenAs(seen))
 		},
 	})
 	switch {
+	case err == nil && seen == nil:
+		return seenBefore(done, id), nil
 	case err == nil:
 		return seen, nil
 	case refused == nil:
@@ -90,6 +93,31 @@ func (s *Service) forward(ctx context.Context, job *queue.Job[LookArgs], d *doub
 	s.cfg.Logger.Warn().Int64("channel_id", d.ChannelID).Str("kind", string(refused.Kind)).
 		Msg("a doubt cannot be probed: look at LOG_CHAT_ID and the bot's rights there")
 	return nil, nil
+}
+
+// seenAs is what the ledger keeps of a forward, so that a look that was cut
+// short goes on with what it saw; it holds no words of the post.
+func (d *doubt) seenAs(p *sighting) json.RawMessage {
+	if p == nil {
+		return nil
+	}
+	b, _ := json.Marshal(seenMark{There: true, Same: d.is(*p)}) // booleans always encode
+	return b
+}
+
+type seenMark struct {
+	There bool `json:"there"`
+	Same  bool `json:"same"`
+}
+
+// seenBefore is what an earlier run of this look saw under the id; nil: nothing.
+func seenBefore(o queue.Outcome, id int64) *sighting {
+	var mark seenMark
+	c, is := o.(queue.Confirmed)
+	if !is || !c.Prior || json.Unmarshal(c.Detail, &mark) != nil || !mark.There {
+		return nil
+	}
+	return &sighting{MessageID: id, Same: mark.Same, How: "probe"}
 }
 
 // sightingOf reads a forwarded post: its date is that of the original. A

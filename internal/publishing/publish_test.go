@@ -315,3 +315,56 @@ func TestEditingAndDeletingAPost(t *testing.T) {
 		t.Errorf("a deleted post can be edited: %v", err)
 	}
 }
+
+// TestLeaveItIsRecordedOnceAndClosesTheArchive: pressed by many at once, and
+// then settled after all.
+func TestLeaveItIsRecordedOnceAndClosesTheArchive(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.tg.AddFault(sandbox.Fault{Kind: sandbox.FaultLost, Method: "sendMessage", Apply: true})
+	id := b.schedule("Who knows?", "")
+	b.start()
+	b.waitState(id, editorial.Unconfirmed)
+	settle := func(f publishing.Finding) error {
+		return b.try(func(ctx context.Context, tx pgx.Tx) error {
+			return b.pub.SettleTx(ctx, tx, publishing.Settlement{DraftID: id, Finding: f, By: 1})
+		})
+	}
+	taps := func(f publishing.Finding, before error) (done int) {
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		for range 5 {
+			wg.Go(func() {
+				err := settle(f)
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					done++
+				} else if !errors.Is(err, before) {
+					t.Errorf("%s: %v", f, err)
+				}
+			})
+		}
+		wg.Wait()
+		return done
+	}
+	if n := taps(publishing.Leave, publishing.ErrLeft); n != 1 {
+		t.Errorf("left %d times, want once", n)
+	}
+	if got := value[string](b, `SELECT status || ' ' || resolved_by || ' ' || resolution || ' ' || needs_reconcile FROM job_archive`); got != "closed person:1 left as it is false" {
+		t.Errorf("the archive says %q", got)
+	}
+	if n := value[int](b, `SELECT count(*) FROM publication_reviews WHERE how = 'person' AND finding = 'leave' AND person_id = 1`); n != 1 {
+		t.Errorf("%d reviews, want 1", n)
+	}
+	if got := value[string](b, `SELECT d.state || ' ' || p.state || ' ' || e.state FROM drafts d JOIN publications p ON p.draft_id = d.id JOIN effects e ON e.effect_key = p.effect_key`); got != "unconfirmed unconfirmed unknown" {
+		t.Errorf("left as %q", got)
+	}
+	if n := taps(publishing.There, publishing.ErrNotUnconfirmed); n != 1 {
+		t.Errorf("settled %d times, want once", n)
+	}
+	b.waitState(id, editorial.Published)
+	if got := value[string](b, `SELECT e.state || ' ' || a.status || ' ' || a.resolved_by FROM effects e JOIN job_archive a ON a.job_id = e.job_id WHERE e.effect_key LIKE 'publish:%'`); got != "done closed person:1" {
+		t.Errorf("after it's there: %q", got)
+	}
+}

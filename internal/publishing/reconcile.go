@@ -79,13 +79,14 @@ type sighting struct {
 	Text      string
 	At        time.Time
 	How       string // preview, probe
+	Same      bool   // an earlier run of the look compared it, and it was the one
 }
 
 // is reports whether the post is the one in doubt: the same words, after
 // everything that was there before, and not older than our request. Telegram's
 // dates have no fractions of a second.
 func (d *doubt) is(p sighting) bool {
-	return p.MessageID > d.AfterMessage &&
+	return p.Same || p.MessageID > d.AfterMessage &&
 		!p.At.Before(d.StartedAt.Truncate(time.Second)) &&
 		fold(p.Text) == fold(plain(d.HTML)) && fold(p.Text) != ""
 }

@@ -37,25 +37,35 @@ SELECT p.id,
        p.channel_id,
        p.state,
        p.effect_key,
-       coalesce(e.deadline_at, p.started_at)
+       coalesce(e.deadline_at, p.started_at),
+       coalesce((
+         SELECT v.finding = 'leave'
+           FROM publication_reviews v
+          WHERE v.publication_id = p.id
+            AND v.how IN ('person', 'operator')
+          ORDER BY v.ordinal DESC
+          LIMIT 1
+       ), false)
   FROM publications p
   LEFT JOIN effects e ON e.effect_key = p.effect_key
  WHERE p.draft_id = $1`
 
 // SettleTx records what a person saw. There publishes the draft as it is; Leave
-// keeps the doubt and ends the looking; NotThere fails the draft with code
-// not_there: whoever posts it after that does so as a new effect with its own
-// key. ErrNotUnconfirmed when there is no doubt (any more); ErrInFlight for
-// NotThere before the request's deadline.
+// keeps the doubt, ends the looking and closes the archive's row; NotThere
+// fails the draft with code not_there: whoever posts it after that does so as a
+// new effect with its own key. Who left it can still settle it later.
+// ErrNotUnconfirmed when there is no doubt (any more), ErrLeft when Leave was
+// said before; ErrInFlight for NotThere before the request's deadline.
 func (s *Service) SettleTx(ctx context.Context, tx pgx.Tx, w Settlement) error {
 	var p struct {
 		id, channelID int64
 		state         editorial.PublicationState
 		effectKey     string
 		deadline      time.Time
+		left          bool
 	}
 	read := func() error {
-		return tx.QueryRow(ctx, publicationOfSQL, w.DraftID).Scan(&p.id, &p.channelID, &p.state, &p.effectKey, &p.deadline)
+		return tx.QueryRow(ctx, publicationOfSQL, w.DraftID).Scan(&p.id, &p.channelID, &p.state, &p.effectKey, &p.deadline, &p.left)
 	}
 	if err := read(); err != nil {
 		return settleError(w.DraftID, err)
@@ -68,6 +78,9 @@ func (s *Service) SettleTx(ctx context.Context, tx pgx.Tx, w Settlement) error {
 	}
 	if p.state != editorial.PublicationUnconfirmed {
 		return ErrNotUnconfirmed
+	}
+	if p.left && w.Finding == Leave {
+		return ErrLeft
 	}
 	var message *int64
 	var ids []int64
@@ -95,7 +108,7 @@ func (s *Service) SettleTx(ctx context.Context, tx pgx.Tx, w Settlement) error {
 		}
 		return s.notThere(ctx, tx, w.DraftID, p.effectKey)
 	case Leave:
-		return nil
+		return queue.LeaveTx(ctx, tx, p.effectKey, by)
 	}
 	return fmt.Errorf("publishing: unknown finding %q", w.Finding)
 }

@@ -18,15 +18,52 @@ import (
 const sweepMost = 100
 
 // workSweep brings publications and drafts in line with what the queue knows:
-// a worker that died leaves its publication behind, an operator decides in the
-// archive, and a paused or lost channel leaves drafts whose slot passed.
+// a worker that died leaves its publication or change behind, an operator
+// decides in the archive, and a paused or lost channel leaves drafts whose slot
+// passed.
 func (s *Service) workSweep(ctx context.Context, job *queue.Job[SweepArgs]) error {
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if err := s.sweepPublications(ctx, tx); err != nil {
 			return err
 		}
+		if err := s.sweepChanges(ctx, tx); err != nil {
+			return err
+		}
 		return s.sweepSlots(ctx, tx, nil)
 	})
+}
+
+// Edits and deletions that ended in the archive a while ago: their worker may
+// have died before it could tell.
+const changesLostSQL = `
+SELECT p.draft_id,
+       a.job_id
+  FROM job_archive a
+  JOIN publications p ON p.draft_id = split_part(a.key, ':', 1)::bigint
+ WHERE a.kind IN ('post_edit', 'post_delete')
+   AND a.status = 'open'
+   AND a.archived_at > clock_timestamp() - interval '10 minutes'
+ ORDER BY a.job_id
+ LIMIT $1`
+
+// sweepChanges tells of edits and deletions that ended in the archive. Telling
+// twice is telling once: the note is the same.
+func (s *Service) sweepChanges(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, changesLostSQL, sweepMost)
+	if err != nil {
+		return fmt.Errorf("changes of posts that were lost: %w", err)
+	}
+	type lost struct{ DraftID, JobID int64 }
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[lost])
+	if err != nil {
+		return fmt.Errorf("changes of posts that were lost: %w", err)
+	}
+	for _, l := range list {
+		if err := s.cfg.OnChanged(ctx, tx, l.DraftID, fmt.Sprintf("archived:%d", l.JobID)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // An effect that is done or not done while the publication says otherwise was
