@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -155,10 +154,8 @@ func (p *parts) buildPublishing(a *App, web *fetch.Client) {
 		OnPublished:   cardsFollow,
 		OnFailed:      notifyFailed,
 		OnUnconfirmed: notifyDoubt,
-		OnChanged: func(ctx context.Context, tx pgx.Tx, draftID int64, code string) error {
-			return chat.PostChangedTx(ctx, tx, draftID, fmt.Sprintf("%s:%d", code, time.Now().UnixNano()))
-		},
-		PreviewURL: a.cfg.PreviewURL,
+		OnChanged:     chat.PostChangedTx,
+		PreviewURL:    a.cfg.PreviewURL,
 		Get: func(ctx context.Context, url string) ([]byte, error) {
 			res, err := web.Get(ctx, fetch.Request{URL: url})
 			if err != nil {

@@ -152,6 +152,7 @@ func (p *parts) buildEdges(a *App) error {
 	p.intake, err = telegram.NewIntake(telegram.IntakeConfig{
 		Client: p.telegram, Pool: a.db.Pool, Mode: telegram.Mode(a.cfg.Updates), WebhookURL: webhookURL(a.cfg),
 		Handle: p.chat.Handle, PreCheckout: p.preCheckout, Logger: a.log,
+		Observe: telegram.CountUpdates(a.metrics),
 	})
 	if err != nil {
 		return err

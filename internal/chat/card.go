@@ -147,6 +147,9 @@ func cardStatus(t *turn, v desk.DraftView) texts.HTML {
 	case editorial.Published:
 		return cardPublished(t, v)
 	case editorial.Unconfirmed:
+		if v.Publication != nil && v.Publication.Left {
+			return t.HTML("status.unconfirmed_left")
+		}
 		return t.HTML("status.unconfirmed", args)
 	case editorial.Publishing:
 	}
@@ -171,10 +174,18 @@ func cardPublished(t *turn, v desk.DraftView) texts.HTML {
 	if !p.DeletedAt.IsZero() {
 		return t.HTML("status.deleted")
 	}
-	if p.Post.URL == "" {
-		return t.HTML("status.published")
+	lines := []texts.HTML{t.HTML("status.published")}
+	if p.Post.URL != "" {
+		lines[0] = t.HTML("status.published_link", texts.Args{"Link": texts.Link(t.Plain("card.the_post"), p.Post.URL), "When": t.when(p.PublishedAt, v.Channel.TimeZone)})
 	}
-	return t.HTML("status.published_link", texts.Args{"Link": texts.Link(t.Plain("card.the_post"), p.Post.URL), "When": t.when(p.PublishedAt, v.Channel.TimeZone)})
+	// Telegram's own answer is the rule and needs no word; how a doubt was settled does.
+	if code := "settled." + p.SettledHow; t.Has(code) {
+		lines = append(lines, t.HTML(code))
+	}
+	if code := "change." + p.Change; t.Has(code) {
+		lines = append(lines, t.HTML(code))
+	}
+	return joinHTML("\n", lines...)
 }
 
 func failureText(t *turn, code string) string {

@@ -102,7 +102,7 @@ func DraftDecidedTx(ctx context.Context, tx pgx.Tx, draftID int64, transition in
 const noteOver = "over"
 
 // PostChangedTx does the same after a published post was edited or deleted;
-// note names the change ("edit:2", "deleted").
+// note names the change and its end: the same one is shown once.
 func PostChangedTx(ctx context.Context, tx pgx.Tx, draftID int64, note string) error {
 	return recardTx(ctx, tx, RecardArgs{DraftID: draftID, Note: note})
 }

@@ -239,7 +239,7 @@ func (c *Chat) settle(ctx context.Context, t *turn, d tapped) error {
 		return err
 	}
 	text := decisionText(t, v, res)
-	if finding == desk.FindingLeave && !res.Already {
+	if finding == desk.FindingLeave && res.State == editorial.Unconfirmed {
 		text = t.Plain("did.left")
 	}
 	if err := t.answer(ctx, text, false); err != nil {

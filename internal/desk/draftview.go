@@ -58,7 +58,16 @@ SELECT d.id,
        p.error,
        p.edited_at,
        p.deleted_at,
-       (SELECT count(*) FROM publication_reviews z WHERE z.publication_id = p.id AND z.finding = 'nothing_found')
+       (SELECT count(*) FROM publication_reviews z WHERE z.publication_id = p.id AND z.finding = 'nothing_found'),
+       coalesce((
+         SELECT z.finding = 'leave'
+           FROM publication_reviews z
+          WHERE z.publication_id = p.id
+            AND z.how IN ('person', 'operator')
+          ORDER BY z.ordinal DESC
+          LIMIT 1
+       ), false),
+       coalesce(h.change, '')
   FROM drafts d
   JOIN draft_revisions r ON r.draft_id = d.id AND r.revision = d.revision
   LEFT JOIN people w ON w.id = d.decided_by
@@ -74,6 +83,31 @@ SELECT d.id,
         ORDER BY q.version DESC
         LIMIT 1
        ) v ON true
+  LEFT JOIN LATERAL (
+       -- the last change of the post that is not in the channel, and where it stands
+       SELECT c.what || CASE
+                WHEN EXISTS (SELECT FROM jobs j WHERE j.id = k.job_id) THEN '_pending'
+                WHEN EXISTS (SELECT FROM effects e WHERE e.job_id = k.job_id AND e.state IN ('intent', 'unknown')) THEN '_unknown'
+                ELSE '_failed'
+              END AS change
+         FROM (
+              SELECT 'edit' AS what,
+                     'post_edit' AS kind,
+                     d.id || ':' || d.revision AS key
+               WHERE p.html_hash <> r.html_hash
+               UNION ALL
+              SELECT 'delete',
+                     'post_delete',
+                     d.id || ':' || p.delete_attempt
+               WHERE p.delete_attempt > 0
+              ) c
+         JOIN job_keys k ON k.kind = c.kind AND k.key = c.key
+        WHERE p.state = 'published'
+          AND p.deleted_at IS NULL
+        ORDER BY c.what DESC,
+                 k.generation DESC
+        LIMIT 1
+       ) h ON true
  WHERE d.id = ANY($1)
  ORDER BY d.id DESC`
 
@@ -87,6 +121,8 @@ type draftRow struct {
 	started, published, edited, deleted *time.Time
 	looked                              int
 	fresh                               *bool
+	left                                *bool
+	change                              string
 }
 
 func scanDraftView(row pgx.CollectableRow) (DraftView, error) {
@@ -96,7 +132,7 @@ func scanDraftView(row pgx.CollectableRow) (DraftView, error) {
 		&d.Explore, &r.slot, &d.DecidedBy, &d.SkipReason, &d.Failure, &r.pilot, &r.decided, &v.CreatedAt, &r.fresh, &v.DecidedBy,
 		&v.Revision.HTML, &v.Revision.Hash, &v.Revision.Link, &v.Revision.Image, &v.Revision.Composer, &v.Revision.Fallback,
 		&r.checks, &r.evidence, &v.Revisions, &v.Tokens, &v.SourceID, &v.SourceTitle, &v.ItemURL, &v.ItemTitle, &r.item, &r.reasons,
-		&r.state, &r.chat, &r.message, &r.started, &r.published, &r.how, &r.by, &r.failed, &r.edited, &r.deleted, &r.looked)
+		&r.state, &r.chat, &r.message, &r.started, &r.published, &r.how, &r.by, &r.failed, &r.edited, &r.deleted, &r.looked, &r.left, &r.change)
 	if err != nil {
 		return r.view, err
 	}
@@ -110,7 +146,7 @@ func scanDraftView(row pgx.CollectableRow) (DraftView, error) {
 	if r.state != nil {
 		v.Publication = &PublicationView{
 			State: editorial.PublicationState(*r.state), StartedAt: deref(r.started), PublishedAt: deref(r.published), SettledHow: deref(r.how),
-			SettledBy: deref(r.by), Error: deref(r.failed), EditedAt: deref(r.edited), DeletedAt: deref(r.deleted), Looked: r.looked,
+			SettledBy: deref(r.by), Error: deref(r.failed), EditedAt: deref(r.edited), DeletedAt: deref(r.deleted), Looked: r.looked, Left: deref(r.left), Change: r.change,
 			Post: PostLink{ChatID: deref(r.chat), MessageID: deref(r.message)},
 		}
 	}

@@ -43,7 +43,7 @@ func (d *Desk) Settle(ctx context.Context, by, draftID int64, transition int, fi
 		}
 		err = d.publishing.SettleTx(ctx, tx, publishing.Settlement{DraftID: draftID, Finding: finding, By: by, MessageID: message})
 		switch {
-		case errors.Is(err, publishing.ErrNotUnconfirmed):
+		case errors.Is(err, publishing.ErrNotUnconfirmed), errors.Is(err, publishing.ErrLeft):
 			return w.draft, errAlready
 		case errors.Is(err, publishing.ErrInFlight):
 			return w.draft, fail(CodeBusy, err)

@@ -84,7 +84,11 @@ type PublicationView struct {
 	Error       string                     `json:"error,omitempty"` // code
 	EditedAt    time.Time                  `json:"edited_at,omitzero"`
 	DeletedAt   time.Time                  `json:"deleted_at,omitzero"`
-	Looked      int                        `json:"looked"` // how often a doubt was looked into without finding the post
+	Looked      int                        `json:"looked"`         // how often a doubt was looked into without finding the post
+	Left        bool                       `json:"left,omitempty"` // a person left the doubt as it is
+	// Change is a change of the post that is not in the channel (yet): edit_ or
+	// delete_ with pending, unknown (may be there: look) or failed; "" for none.
+	Change string `json:"change,omitempty"`
 }
 
 // Check is a soft finding about a text, shown as a badge.

@@ -280,6 +280,30 @@ func SettleTx(ctx context.Context, tx pgx.Tx, effectKey string, done bool, exter
 	return nil
 }
 
+const jobArchiveLeaveIfOpenSQL = `
+UPDATE job_archive
+   SET status = 'closed',
+       needs_reconcile = false,
+       resolved_at = clock_timestamp(),
+       resolved_by = $2,
+       resolution = 'left as it is'
+ WHERE job_id = (
+         SELECT job_id
+           FROM effects
+          WHERE effect_key = $1
+       )
+   AND status = 'open'`
+
+// LeaveTx closes the archive row of a doubt that a person leaves as it is, in the caller's transaction: nobody
+// is asked about it any more. The effect stays unknown, is never performed again, and SettleTx may still end it.
+// Repeating it changes nothing.
+func LeaveTx(ctx context.Context, tx pgx.Tx, effectKey, by string) error {
+	if _, err := tx.Exec(ctx, jobArchiveLeaveIfOpenSQL, effectKey, by); err != nil {
+		return fmt.Errorf("leave effect %s: %w", effectKey, err)
+	}
+	return nil
+}
+
 // jobCancelIfReadySQL takes a job that nobody runs out of the queue.
 const jobCancelIfReadySQL = `
 WITH gone AS (

@@ -24,11 +24,14 @@ const (
 // Telegram's limits (core.telegram.org/bots/faq#my-bot-is-hitting-limits): 30
 // messages a second in all, about one a second in a chat with short bursts, 20
 // a minute in a group or channel. It states no more than that; the rest is
-// learned from its 429s.
+// learned from its 429s. A person who taps fast is such a burst: the answers
+// have a longer one of their own, and what the bot says by itself waits for it
+// to pass.
 const (
 	allPerSecond   = 30
 	cardsPerSecond = 22 // leaves room for taps and posts
 	chatBurst      = 3
+	tapBurst       = 12
 	groupPerMinute = 20
 	groupBurst     = 5
 	maxWait        = 5 * time.Second
@@ -51,6 +54,7 @@ type Limits struct {
 
 type chatLimit struct {
 	lim   *rate.Limiter
+	taps  *rate.Limiter // answers to taps; each also takes a turn in lim, without waiting for it
 	base  rate.Limit
 	until time.Time // closed until then, by a 429
 	used  time.Time
@@ -111,11 +115,16 @@ func (l *Limits) reserve(now time.Time, chat string, lane Lane) (time.Duration, 
 		return closed, func() {}
 	}
 	buckets := []*rate.Limiter{c.lim, l.all}
-	if lane == Cards {
+	var turns []*rate.Reservation
+	switch lane {
+	case Taps:
+		buckets[0] = c.taps
+		turns = append(turns, c.lim.ReserveN(now, 1))
+	case Cards:
 		buckets = append(buckets, l.cards)
+	case Posts:
 	}
 	var delay time.Duration
-	turns := make([]*rate.Reservation, 0, len(buckets))
 	for _, b := range buckets {
 		r := b.ReserveN(now, 1)
 		turns = append(turns, r)
@@ -139,17 +148,22 @@ func (l *Limits) learn(chat string, after time.Duration) {
 	c, now := l.chat(chat), l.now()
 	c.used = now
 	c.until = now.Add(after)
-	c.lim.SetLimitAt(now, max(c.base/4, c.lim.Limit()*3/4))
+	for _, b := range []*rate.Limiter{c.lim, c.taps} {
+		b.SetLimitAt(now, max(c.base/4, b.Limit()*3/4))
+	}
+	// That burst was too long for Telegram: what comes next in this chat has none.
+	c.taps.SetBurstAt(now, chatBurst)
 }
 
 // chat returns the bucket of a chat; the caller holds mu.
 func (l *Limits) chat(chat string) *chatLimit {
 	c := l.chats[chat]
 	if c == nil {
-		c = &chatLimit{base: 1, lim: rate.NewLimiter(1, chatBurst)}
+		c = &chatLimit{base: 1, lim: rate.NewLimiter(1, chatBurst), taps: rate.NewLimiter(1, tapBurst)}
 		if isGroup(chat) {
 			c.base = rate.Limit(groupPerMinute / 60.0)
 			c.lim = rate.NewLimiter(c.base, groupBurst)
+			c.taps = rate.NewLimiter(c.base, groupBurst)
 		}
 		l.chats[chat] = c
 	}

@@ -51,6 +51,37 @@ func TestAChatGetsOneASecondAfterABurst(t *testing.T) {
 	})
 }
 
+// TestAFastTapperDoesNotWait: a card edited for each of ten taps within five
+// seconds, and the cards that come by themselves give way.
+func TestAFastTapperDoesNotWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := telegram.NewLimits(nil)
+		for range 10 {
+			began := time.Now()
+			if _, err := l.Wait(t.Context(), "42", telegram.Taps); err != nil || time.Since(began) > 0 {
+				t.Errorf("a tap waited %s, %v", time.Since(began), err)
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+		began := time.Now()
+		if _, err := l.Wait(t.Context(), "42", telegram.Cards); err != nil || time.Since(began) < time.Second {
+			t.Errorf("a card did not give way: %s, %v", time.Since(began), err)
+		}
+		// A 429 takes the long burst away.
+		time.Sleep(time.Minute)
+		l.Learn("42", time.Second)
+		time.Sleep(2 * time.Second)
+		began = time.Now()
+		for range 5 {
+			_, _ = l.Wait(t.Context(), "42", telegram.Taps)
+		}
+		if time.Since(began) < time.Second {
+			t.Errorf("five taps after a 429 took %s", time.Since(began))
+		}
+	})
+}
+
 func TestAChannelGetsTwentyAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
