@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -12,6 +13,8 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -22,6 +25,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/mmcdole/gofeed"
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/postonce/postonce/internal/fetch"
 	"github.com/postonce/postonce/internal/queue"
@@ -43,13 +47,21 @@ func TestMain(m *testing.M) {
 }
 
 // serveBench answers on plain and TLS ports of all loopback addresses: 304 to
-// a conditional request, else a feed of 30 entries whose head changes.
+// a conditional request, else a feed of 30 entries whose head changes, or whose
+// order does.
 func serveBench() {
 	var n atomic.Int64
 	body := benchFeed(30)
+	head, rest, _ := strings.Cut(body, "<item>")
+	first, rest, _ := strings.Cut(rest, "<item>")
+	turned := head + "<item>" + strings.Replace(rest, "</channel>", "<item>"+first+"</channel>", 1)
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match") != "" && strings.HasPrefix(r.URL.Path, "/same") {
 			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, "/turns") {
+			_, _ = io.WriteString(w, []string{body, turned}[n.Add(1)/600%2])
 			return
 		}
 		w.Header().Set("ETag", `"x"`)
@@ -156,96 +168,150 @@ func bareGet(b testing.TB, c *http.Client, url, etag string) []byte {
 	return body
 }
 
-// benchSources adds n sources and polls each once.
-func benchSources(b testing.TB, scheme, port, path string, n int) (*bench, []*row) {
-	b.Helper()
-	web := benchClient(b)
-	k := newBench(b, func(c *Config) {
-		c.Reader = NewReader(web, "", time.Now)
-		c.Clock = time.Now
+// pairs are the rounds of a comparison; both sides take turns in each.
+const pairs = 9
+
+// beside runs ours and the least that could do the same in turns, in CPU time
+// of this process per operation, and logs the medians and the spread of the
+// ratio.
+func beside(t *testing.T, what string, n int, least, ours func()) {
+	t.Helper()
+	take := func(f func()) time.Duration {
+		runtime.GC()
+		before := cpu()
+		f()
+		return (cpu() - before) / time.Duration(n)
+	}
+	least()
+	ours()
+	var a, b []time.Duration
+	var ratios []float64
+	for range pairs {
+		x, y := take(least), take(ours)
+		a, b, ratios = append(a, x), append(b, y), append(ratios, float64(y)/float64(x))
+	}
+	slices.Sort(a)
+	slices.Sort(b)
+	slices.Sort(ratios)
+	t.Logf("%s: least %v, ours %v, ratio %.2f (%.2f to %.2f)", what, a[pairs/2], b[pairs/2], ratios[pairs/2], ratios[0], ratios[pairs-1])
+}
+
+// TestPollsBesideTheLeastThatCould compares polls through the queue, as the
+// program makes them, with bare requests: measured on request, not asserted.
+func TestPollsBesideTheLeastThatCould(t *testing.T) {
+	if os.Getenv("POSTONCE_BENCH") == "" {
+		t.Skip("set POSTONCE_BENCH=1 to measure")
+	}
+	s := startBenchServer(t)
+	const n = 300
+	for _, v := range []struct{ scheme, port string }{{"https", s.secure}, {"http", s.plain}} {
+		for _, path := range []string{"/same", "/changes", "/turns"} {
+			p := newPolls(t, v.scheme, v.port, path, n)
+			c := bare(t)
+			conditional := map[string]string{"/same": `"x"`}[path]
+			beside(t, v.scheme+path, n, func() {
+				var wg errgroup.Group
+				wg.SetLimit(16)
+				for i := range n {
+					wg.Go(func() error {
+						body := bareGet(t, c, fmt.Sprintf("%s://%s:%s%s", v.scheme, hostOf(i), v.port, path), conditional)
+						if conditional != "" {
+							return nil
+						}
+						return p.parseAndLookUp(body)
+					})
+				}
+				if err := wg.Wait(); err != nil {
+					t.Error(err)
+				}
+			}, p.drain)
+			p.stop()
+		}
+	}
+}
+
+// polls are n sources, all polled before, on an engine of their own.
+type polls struct {
+	*bench
+	n    int
+	ids  []int64
+	done chan string
+	stop func()
+	due  func()
+}
+
+func newPolls(t *testing.T, scheme, port, path string, n int) *polls {
+	t.Helper()
+	web := benchClient(t)
+	p := &polls{n: n, done: make(chan string, n)}
+	p.bench = newBench(t, func(c *Config) {
+		c.Reader, c.Clock, c.MinInterval = NewReader(web, "", time.Now), time.Now, 3*time.Hour
+		c.OnPoll = func(result string, _ map[string]int) { p.done <- result }
 	})
-	var rows []*row
 	for i := range n {
-		id := k.add(fmt.Sprintf("%s://%s:%s%s", scheme, hostOf(i), port, path))
-		src, err := scanRow(k.pool.QueryRow(b.Context(), sourceFindSQL, id))
-		if err != nil {
-			b.Fatal(err)
+		p.ids = append(p.ids, p.add(fmt.Sprintf("%s://%s:%s%s", scheme, hostOf(i), port, path)))
+	}
+	p.run()
+	return p
+}
+
+// run polls every source that is due until all were polled.
+func (p *polls) run() {
+	r := queue.NewRegistry()
+	p.svc.Register(r)
+	e := queue.New(queue.Config{Pool: p.pool, Registry: r, Logger: zerolog.Nop(), Workers: map[queue.Tier]int{queue.Default: 16, queue.Critical: 1, queue.Bulk: 1}})
+	if err := e.Start(p.t.Context()); err != nil {
+		p.t.Fatal(err)
+	}
+	p.stop = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = e.Stop(ctx)
+	}
+	p.wait()
+}
+
+func (p *polls) wait() {
+	for range p.n {
+		if got := <-p.done; got != "ok" && got != "unchanged" {
+			p.t.Errorf("a poll ended with %s", got)
 		}
-		if _, err := k.svc.pollRow(b.Context(), src); err != nil {
-			b.Fatal(err)
-		}
-		rows = append(rows, src)
-	}
-	return k, rows
-}
-
-// pollOnce does what the job does.
-func pollOnce(b testing.TB, k *bench, id int64) {
-	ctx := b.Context()
-	src, ok, err := k.svc.claimSource(ctx, pollArgs{id, time.Now().Add(24 * time.Hour).Unix()})
-	if err != nil || !ok {
-		b.Fatal("host not free", err)
-	}
-	out := k.svc.ask(ctx, src)
-	if out.problem != nil {
-		b.Fatal(out.problem)
-	}
-	if err := pgx.BeginFunc(ctx, k.pool, func(tx pgx.Tx) error { return k.svc.record(ctx, tx, id, out) }); err != nil {
-		b.Fatal(err)
 	}
 }
 
-func BenchmarkUnchanged(b *testing.B) {
-	s := startBenchServer(b)
-	for _, v := range []struct{ scheme, port string }{{"http", s.plain}, {"https", s.secure}} {
-		c := bare(b)
-		b.Run(v.scheme+"/bare conditional GET", func(b *testing.B) {
-			measure(b, func(i int) { bareGet(b, c, fmt.Sprintf("%s://%s:%s/same", v.scheme, hostOf(i%50), v.port), `"x"`) })
-		})
-		web := benchClient(b)
-		b.Run(v.scheme+"/fetch", func(b *testing.B) {
-			measure(b, func(i int) {
-				if _, err := web.Get(b.Context(), fetch.Request{URL: fmt.Sprintf("%s://%s:%s/same", v.scheme, hostOf(i%200), v.port), ETag: `"x"`}); err != nil {
-					b.Fatal(err)
-				}
-			})
-		})
-		k, rows := benchSources(b, v.scheme, v.port, "/same", 200)
-		b.Run(v.scheme+"/poll", func(b *testing.B) {
-			measure(b, func(i int) { pollOnce(b, k, rows[i%len(rows)].id) })
-		})
+// drain makes every source due, in the database alone, and waits until all
+// were polled.
+func (p *polls) drain() {
+	const dueSQL = `
+		WITH k AS (DELETE FROM job_keys WHERE kind = 'poll'), -- the next due times are on the same grid
+		     s AS (UPDATE sources SET next_poll_at = date_trunc('second', clock_timestamp()) - make_interval(secs => (random() * 1e6)::int) RETURNING id, next_poll_at),
+		     h AS (UPDATE hosts SET busy_until = '-infinity', rests_until = '-infinity')
+		UPDATE jobs SET run_at = clock_timestamp(), payload = json_build_object('source_id', s.id, 'due', extract(epoch FROM s.next_poll_at)::bigint)
+		  FROM s WHERE jobs.kind = 'poll' AND (jobs.payload->>'source_id')::bigint = s.id`
+	if _, err := p.pool.Exec(p.t.Context(), dueSQL); err != nil {
+		p.t.Fatal(err)
 	}
+	p.wait()
 }
 
-func BenchmarkKnown30(b *testing.B) {
-	s := startBenchServer(b)
-	for _, v := range []struct{ scheme, port string }{{"http", s.plain}, {"https", s.secure}} {
-		k, rows := benchSources(b, v.scheme, v.port, "/changes", 200)
-		c := bare(b)
-		parser := gofeed.NewParser()
-		b.Run(v.scheme+"/bare GET, gofeed, one lookup", func(b *testing.B) {
-			measure(b, func(i int) {
-				feed, err := parser.ParseString(string(bareGet(b, c, fmt.Sprintf("%s://%s:%s/changes", v.scheme, hostOf(i%50), v.port), "")))
-				if err != nil {
-					b.Fatal(err)
-				}
-				keys := make([][]byte, 0, len(feed.Items))
-				for range feed.Items {
-					key := make([]byte, 16)
-					_, _ = rand.Read(key)
-					keys = append(keys, key)
-				}
-				r, err := k.pool.Query(b.Context(), keysKnownSQL, rows[0].id, keys)
-				if err != nil {
-					b.Fatal(err)
-				}
-				r.Close()
-			})
-		})
-		b.Run(v.scheme+"/poll", func(b *testing.B) {
-			measure(b, func(i int) { pollOnce(b, k, rows[i%len(rows)].id) })
-		})
+// parseAndLookUp is the least that a feed with known entries costs.
+func (p *polls) parseAndLookUp(body []byte) error {
+	feed, err := gofeed.NewParser().Parse(bytes.NewReader(body))
+	if err != nil {
+		return err
 	}
+	keys := make([][]byte, 0, len(feed.Items))
+	for range feed.Items {
+		key := make([]byte, 16)
+		_, _ = rand.Read(key)
+		keys = append(keys, key)
+	}
+	r, err := p.pool.Query(p.t.Context(), keysKnownSQL, p.ids[0], keys)
+	if err != nil {
+		return err
+	}
+	r.Close()
+	return r.Err()
 }
 
 // BenchmarkDecode30 shows decoding alone.

@@ -73,15 +73,6 @@ func (s *Service) hostPause(host string, id int64, wait time.Duration) time.Dura
 	return wait + time.Duration(phase(id)*float64(max(gap, time.Second))*2)
 }
 
-// claimSource loads a source that is due and claims its host in one go. A host
-// is claimed only for a poll that will be made.
-func (s *Service) claimSource(ctx context.Context, a pollArgs) (*row, bool, error) {
-	r := s.pool.QueryRow(ctx, sourceClaimSQL, a.SourceID, hostHold, s.holderOf(a.SourceID), a.Due, s.cfg.PollUnfollowed)
-	var claimed bool
-	src, err := scanRow(r, &claimed)
-	return src, claimed, err
-}
-
 func (s *Service) holderOf(id int64) string { return fmt.Sprintf("%s/%d", s.holder, id) }
 
 // gap is the pause between two requests to a host. Reddit allows about one a

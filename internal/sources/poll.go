@@ -30,34 +30,46 @@ type pollArgs struct {
 // workPoll polls one source: the request without a transaction, then
 // everything that follows from it in the one that completes the job.
 func (s *Service) workPoll(ctx context.Context, job *queue.Job[pollArgs]) error {
-	src, claimed, err := s.claimSource(ctx, job.Args)
-	if errors.Is(err, ErrUnknown) {
+	got := s.load(job.Args)
+	if errors.Is(got.err, ErrUnknown) {
 		return nil
 	}
-	if err != nil {
-		return err
+	if got.err != nil {
+		return got.err
 	}
+	src := got.src
 	if src.state != stateActive || src.nextPoll.Unix() > job.Args.Due {
 		return nil
 	}
 	if !src.followed && !s.cfg.PollUnfollowed {
 		return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error { return s.setState(ctx, tx, src.id, statePaused) })
 	}
-	if !claimed {
-		wait, err := s.hostWait(ctx, src.host, src.id)
-		if err != nil {
-			return err
-		}
-		return queue.Later(wait, "one request a host at a time")
+	if !got.claimed {
+		return queue.Later(got.wait, "one request a host at a time")
 	}
 	out := s.ask(ctx, src)
-	err = job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error { return s.record(ctx, tx, src.id, out) })
-	if err != nil {
+	if err := s.finish(ctx, job, out); err != nil {
 		s.releaseHost(ctx, src.host, src.id, 0)
 		return err
 	}
 	s.tell(out)
 	return nil
+}
+
+// finish records a poll and completes its job: together with others when it
+// changed nothing, else by itself.
+func (s *Service) finish(ctx context.Context, job *queue.Job[pollArgs], out *outcome) error {
+	if out.same {
+		out.tally = tally{entries: len(out.doc.Entries), known: len(out.doc.Entries)}
+	}
+	if up := s.update(out.src, out); isQuiet(out, up) {
+		err := s.recordQuietly(job, out, up)
+		if settled(err) {
+			return err
+		}
+		s.log.Warn().Err(err).Int64("source_id", out.src.id).Msg("poll not recorded with others; recording it alone")
+	}
+	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error { return s.record(ctx, tx, out.src.id, out) })
 }
 
 // outcome is what one poll brought, before it is recorded.

@@ -27,16 +27,11 @@ const (
 // the next job. The source's row is locked first: polls of one source are
 // recorded one after another.
 func (s *Service) record(ctx context.Context, tx pgx.Tx, id int64, out *outcome) error {
-	src := out.src
-	if out.doc != nil && !out.same || out.problem != nil || out.moved {
-		locked, err := scanRow(tx.QueryRow(ctx, sourceLockSQL, id))
-		if err != nil {
-			return fmt.Errorf("record poll of source %d: %w", id, err)
-		}
-		src = locked
+	src, err := scanRow(tx.QueryRow(ctx, sourceLockSQL, id))
+	if err != nil {
+		return fmt.Errorf("record poll of source %d: %w", id, err)
 	}
 	var fresh []int64
-	var err error
 	if out.same {
 		out.tally = tally{entries: len(out.doc.Entries), known: len(out.doc.Entries)}
 	} else if out.doc != nil {
@@ -169,6 +164,9 @@ func (s *Service) succeeded(up *update, src *row, out *outcome) {
 		return
 	}
 	h := out.resp.Header
+	if out.unchanged {
+		up.interval = src.interval * 9 / 8
+	}
 	if out.resp.Status == http.StatusNotModified {
 		up.etag, up.lastMod = firstOf(h.Get("ETag"), src.etag), firstOf(h.Get("Last-Modified"), src.lastMod)
 		return
@@ -176,9 +174,6 @@ func (s *Service) succeeded(up *update, src *row, out *outcome) {
 	up.etag, up.lastMod, up.validatorsAt = clipHeader(h.Get("ETag")), clipHeader(h.Get("Last-Modified")), &at
 	if out.bodyHash != nil {
 		up.bodyHash = out.bodyHash
-	}
-	if out.unchanged {
-		up.interval = src.interval * 9 / 8
 	}
 }
 

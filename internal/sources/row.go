@@ -91,31 +91,6 @@ const sourceByAddressSQL = sourceColumnsSQL + `
                 ORDER BY (o.address = $1) DESC
                 LIMIT 1)`
 
-// sourceClaimSQL is sourceFindSQL together with hostClaimSQL, for a poll that is
-// due and wanted.
-const sourceClaimSQL = `
-WITH claim AS (
-  INSERT INTO hosts (host, busy_until, holder)
-  SELECT w.host,
-         clock_timestamp() + $2::interval,
-         $3
-    FROM sources w
-   WHERE w.id = $1
-     AND w.state = 'active'
-     AND w.next_poll_at < to_timestamp($4::bigint + 1)
-     AND ($5::boolean OR EXISTS (SELECT FROM subscriptions f WHERE f.source_id = w.id))
-      ON CONFLICT (host) DO UPDATE
-     SET busy_until = excluded.busy_until,
-         holder = excluded.holder
-   WHERE hosts.busy_until <= clock_timestamp()
-     AND hosts.rests_until <= clock_timestamp()
-  RETURNING true
-)
-SELECT` + sourceColumns + `,
-       EXISTS (SELECT FROM claim) AS claimed
-  FROM sources s
- WHERE s.id = $1`
-
 // querier is a pool or a transaction.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/postonce/postonce/internal/queue"
+	"github.com/postonce/postonce/internal/queue/batcher"
 )
 
 // Config sets up a Service. Pool and Reader are required. The functions are
@@ -72,6 +73,8 @@ type Service struct {
 	poll    queue.Kind[pollArgs]
 	article queue.Kind[articleArgs]
 	sweep   queue.Kind[sweepArgs]
+	loads   *batcher.Batcher[*loading]
+	quiets  *batcher.Batcher[*quiet]
 }
 
 // New returns a Service.
@@ -117,6 +120,7 @@ func New(cfg Config) *Service {
 		Key:  func(a sweepArgs) string { return strconv.FormatInt(a.At, 10) },
 		Work: s.workSweep,
 	}
+	s.groups()
 	return s
 }
 

@@ -54,12 +54,7 @@ UPDATE sources
  WHERE id = $1`
 
 func (s *Service) write(ctx context.Context, tx pgx.Tx, src *row, out *outcome, up update) error {
-	status, size := 0, 0
-	if out.resp != nil {
-		status, size = out.resp.Status, len(out.resp.Body)
-	} else if out.problem != nil {
-		status = out.problem.Status
-	}
+	status, size := out.answered()
 	if up.state == stateMerged {
 		return s.mergedLine(ctx, tx, src, out) // move set the state, with the target
 	}
@@ -72,6 +67,17 @@ func (s *Service) write(ctx context.Context, tx pgx.Tx, src *row, out *outcome, 
 		up.failures, up.failingSince, up.code, up.text, up.movedTo, up.keyVersion, up.distrustIDs, up.distrustLinks, up.newest,
 		up.baselineAt, up.oldest, up.lastSuccess, up.lastNew, up.title, up.lang, up.siteURL, up.toldAt)
 	return err
+}
+
+// answered is the answer's status and size, as far as there was one.
+func (o *outcome) answered() (status, size int) {
+	switch {
+	case o.resp != nil:
+		return o.resp.Status, len(o.resp.Body)
+	case o.problem != nil:
+		return o.problem.Status, 0
+	}
+	return 0, 0
 }
 
 const mergedLineSQL = `
