@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,7 +15,6 @@ import (
 	"github.com/postonce/postonce/internal/fetch"
 	"github.com/postonce/postonce/internal/llm"
 	"github.com/postonce/postonce/internal/planning"
-	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/publishing"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/scoring"
@@ -30,7 +28,10 @@ import (
 func (p *parts) buildFeatures(a *App) error {
 	web := fetch.New(fetch.Config{AllowNets: a.cfg.AllowNets, UserAgent: "postonce/" + a.process.Version})
 	reader := sources.NewReader(web, a.cfg.PreviewURL, time.Now)
-	p.channels = channels.New(channels.Config{Pool: a.db.Pool, Rights: channels.TelegramRights{Client: p.telegram}})
+	p.channels = channels.New(channels.Config{
+		Pool: a.db.Pool, Rights: channels.TelegramRights{Client: p.telegram}, MayLink: p.mayLink,
+		OnHoldings: func(ctx context.Context, tx pgx.Tx, personID int64) error { return p.billing.Refit(ctx, tx, personID) },
+	})
 	p.planning = planning.New(planning.Config{Pool: a.db.Pool, Now: time.Now})
 	plans, err := loadPlans(a.cfg)
 	if err != nil {
@@ -90,7 +91,7 @@ func (p *parts) buildDrafting(a *App, reader *sources.Reader) {
 			return cardsFollow(ctx, tx, draftID)
 		},
 		OnUnreadable: notifyUnreadable, OnRewriteFailed: notifyRewriteFailed,
-		OnBudget: notifyBudget,
+		OnBudget: notifyBudget, Use: p.usePlan, OnPlan: p.notifySpent,
 	}
 	if a.cfg.LLMBaseURL != "" || a.cfg.LLMAPI == string(llm.Anthropic) && a.cfg.LLMModel != "" {
 		cfg.Model = llm.New(llm.Config{
@@ -100,38 +101,17 @@ func (p *parts) buildDrafting(a *App, reader *sources.Reader) {
 	p.drafting = drafting.New(cfg)
 }
 
-// propose makes a draft of a story that is worth one, within the plan of the
-// channel's owner.
+// propose makes a draft of a story that is worth one.
 func (p *parts) propose(ctx context.Context, tx pgx.Tx, o scoring.Proposal) error {
-	ok, err := p.withinPlan(ctx, tx, o.ChannelID, billing.MeterDrafts)
-	if err != nil || !ok {
-		return err
-	}
-	_, err = p.drafting.DraftTx(ctx, tx, drafting.DraftArgs{
+	_, err := p.drafting.DraftTx(ctx, tx, drafting.DraftArgs{
 		ChannelID: o.ChannelID, StoryID: o.StoryID, Score: o.Score, Explore: o.Explore,
 	})
 	return err
 }
 
-// errBeyondPlan takes a follow-up back that the plan of the owner does not reach.
-var errBeyondPlan = errors.New("beyond the plan")
-
 // followUp makes the one marked follow-up of a story that grew after its post.
 func (p *parts) followUp(ctx context.Context, tx pgx.Tx, channelID, storyID int64) error {
-	err := postgres.InTx(ctx, tx, func(tx pgx.Tx) error {
-		asked, err := p.drafting.FollowUpTx(ctx, tx, channelID, storyID)
-		if err != nil || !asked {
-			return err
-		}
-		ok, err := p.withinPlan(ctx, tx, channelID, billing.MeterDrafts)
-		if err == nil && !ok {
-			return errBeyondPlan
-		}
-		return err
-	})
-	if errors.Is(err, errBeyondPlan) {
-		return nil
-	}
+	_, err := p.drafting.FollowUpTx(ctx, tx, channelID, storyID)
 	return err
 }
 

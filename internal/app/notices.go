@@ -214,11 +214,51 @@ func notifyImported(ctx context.Context, tx pgx.Tx, jobID int64, r desk.ImportRe
 	}, r.By)
 }
 
-func notifyPlan(ctx context.Context, tx pgx.Tx, personID int64, event string, plan billing.Plan, until time.Time) error {
+func notifyPlan(ctx context.Context, tx pgx.Tx, e billing.Event) error {
 	return chat.NotifyTx(ctx, tx, chat.Notice{
-		Key:  fmt.Sprintf("plan:%s:%s:%d", event, plan.ID, until.Unix()),
-		Code: "notice." + event, Args: map[string]any{"Plan": plan.Title}, Times: map[string]int64{"Until": until.Unix()},
-	}, personID)
+		Key:  "plan:" + e.Key,
+		Code: "notice." + e.Code, Args: map[string]any{"Plan": e.Plan.Title}, Times: map[string]int64{"Until": e.Until.Unix()},
+	}, e.PersonID)
+}
+
+// notifyFit says what rests from now on, and what works again.
+func notifyFit(ctx context.Context, tx pgx.Tx, personID int64, fit channels.Fit) error {
+	at := time.Now().UnixNano() // this transaction alone changed those rows
+	for _, n := range []struct {
+		code              string
+		channels, sources int
+	}{
+		{"notice.rests", len(fit.Resting), fit.SourcesResting},
+		{"notice.wakes", len(fit.Woken), fit.SourcesWoken},
+	} {
+		if n.channels+n.sources == 0 {
+			continue
+		}
+		err := chat.NotifyTx(ctx, tx, chat.Notice{
+			Key: fmt.Sprintf("%s:%d", n.code, at), Code: n.code, Args: map[string]any{"Channels": n.channels, "Sources": n.sources},
+		}, personID)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notifySpent says once a month that a meter is used up.
+func (p *parts) notifySpent(ctx context.Context, tx pgx.Tx, channelID int64, meter string) error {
+	payer, err := channels.Payer(ctx, tx, channelID)
+	if err != nil {
+		return err
+	}
+	st, err := p.billing.StandingOf(ctx, tx, payer)
+	if err != nil {
+		return err
+	}
+	limit := st.Plan.Limit(meter)
+	return chat.NotifyTx(ctx, tx, chat.Notice{
+		Key:  fmt.Sprintf("spent:%s:%s:%d", meter, time.Now().UTC().Format("2006-01"), limit),
+		Code: "notice.spent_" + meter, Args: map[string]any{"Limit": limit},
+	}, payer)
 }
 
 // notifyRestored says what a look after a restored backup changed in a channel,

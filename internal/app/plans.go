@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -16,9 +15,9 @@ import (
 	"github.com/postonce/postonce/internal/telegram"
 )
 
-// withinPlan counts one use against the plan of a channel's owner; false when
+// usePlan counts n of a meter against the plan of a channel's payer; false when
 // the plan does not reach that far.
-func (p *parts) withinPlan(ctx context.Context, tx pgx.Tx, channelID int64, meter string) (bool, error) {
+func (p *parts) usePlan(ctx context.Context, tx pgx.Tx, channelID int64, meter string, n int64) (bool, error) {
 	if !p.billing.Enabled() {
 		return true, nil
 	}
@@ -26,47 +25,41 @@ func (p *parts) withinPlan(ctx context.Context, tx pgx.Tx, channelID int64, mete
 	if err != nil {
 		return false, err
 	}
-	err = p.billing.Use(ctx, tx, payer, meter, 1)
+	if n < 0 {
+		return true, p.billing.GiveBack(ctx, tx, payer, meter, -n)
+	}
+	err = p.billing.Use(ctx, tx, payer, meter, n)
 	if _, full := errors.AsType[*billing.LimitError](err); full {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-const paidChannelsSQL = `
-SELECT c.id,
-       (SELECT count(*) FROM subscriptions s WHERE s.channel_id = c.id)
-  FROM channels c
- WHERE c.created_by = $1
- ORDER BY c.id`
+// mayLink begins a person's trial with his first channel, and counts his
+// channels against his plan.
+func (p *parts) mayLink(ctx context.Context, tx pgx.Tx, personID int64) error {
+	if _, err := p.billing.Trial(ctx, tx, personID); err != nil {
+		return err
+	}
+	return p.billing.Allow(ctx, tx, personID, billing.MeterChannels, func(ctx context.Context, tx pgx.Tx) (int64, error) {
+		n, _, err := channels.Holdings(ctx, tx, personID)
+		return n, err
+	})
+}
 
-// planChanged lets rest what exceeds a person's plan, the newest first, and
-// wakes what fits again. Nothing is deleted.
+// planChanged lets rest what exceeds a person's plan, the newest first, wakes
+// what fits again, and says so. Nothing is deleted.
 func (p *parts) planChanged(ctx context.Context, tx pgx.Tx, personID int64, plan billing.Plan) error {
-	rows, err := tx.Query(ctx, paidChannelsSQL, personID)
+	fit, err := p.channels.FitPlan(ctx, tx, personID, plan.Channels, plan.Sources)
 	if err != nil {
 		return err
 	}
-	type owned struct {
-		ID   int64
-		Subs int
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[owned])
-	if err != nil {
-		return err
-	}
-	left := math.MaxInt32
-	if plan.Sources > 0 {
-		left = int(plan.Sources)
-	}
-	for _, ch := range list {
-		most := min(ch.Subs, left)
-		if _, err := p.channels.LimitSubscriptions(ctx, tx, ch.ID, most); err != nil {
+	for _, id := range fit.Woken {
+		if err := p.publishing.ResumeTx(ctx, tx, id); err != nil {
 			return err
 		}
-		left -= most
 	}
-	return nil
+	return notifyFit(ctx, tx, personID, fit)
 }
 
 // shop is billing in the chat's words.
@@ -83,12 +76,15 @@ func (s shop) Account(ctx context.Context, person int64, language string) (chat.
 	if err != nil {
 		return chat.Account{}, err
 	}
-	out := chat.Account{Plan: st.Plan.Name(language), Until: st.Until(), Renews: st.Renews}
+	out := chat.Account{Plan: st.Plan.Name(language), Until: st.Until(), Renews: st.Renews, Trial: st.Trial()}
 	for _, m := range meters {
 		out.Usage = append(out.Usage, chat.Usage{Meter: m.Code, Used: m.Used, Limit: m.Limit})
 	}
 	for _, plan := range b.OnSale() {
-		out.Offers = append(out.Offers, chat.Offer{ID: plan.ID, Title: plan.Name(language), Price: plan.Price})
+		out.Offers = append(out.Offers, chat.Offer{ID: plan.ID, Title: plan.Name(language), Price: plan.Price, Limits: []chat.Usage{
+			{Meter: billing.MeterChannels, Limit: plan.Channels}, {Meter: billing.MeterSources, Limit: plan.Sources},
+			{Meter: billing.MeterDrafts, Limit: plan.Drafts}, {Meter: billing.MeterModelDrafts, Limit: plan.ModelDrafts},
+		}})
 	}
 	return out, nil
 }

@@ -34,6 +34,7 @@ type ledger struct {
 
 func (l *ledger) Name() string     { return "stars" }
 func (l *ledger) Currency() string { return "XTR" }
+func (l *ledger) Renews() bool     { return true }
 
 func (l *ledger) Link(_ context.Context, in billing.Invoice) (string, error) {
 	l.mu.Lock()

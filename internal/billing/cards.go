@@ -26,6 +26,9 @@ func (Cards) Name() string { return "cards" }
 // Currency implements Provider.
 func (p Cards) Currency() string { return p.Money }
 
+// Renews implements Provider.
+func (Cards) Renews() bool { return false }
+
 // Link implements Provider.
 func (p Cards) Link(ctx context.Context, in Invoice) (string, error) {
 	link, out := p.Telegram.CreateInvoiceLink(ctx, &telegram.CreateInvoiceLinkParams{
@@ -44,4 +47,4 @@ func (Cards) Refund(context.Context, int64, string) queue.Outcome {
 func (Cards) SetRenewal(context.Context, int64, string, bool) error { return ErrNotSubscribed }
 
 // Charges implements Provider.
-func (Cards) Charges(context.Context, int, int) ([]Charge, bool, error) { return nil, false, nil }
+func (Cards) Charges(context.Context, int, int) ([]Charge, bool, error) { return nil, false, ErrNoList }

@@ -14,6 +14,7 @@ package billing
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,8 @@ var (
 	ErrNoPlan = errors.New("billing: no such plan")
 	// ErrNoPayment means that there is no payment with this charge id.
 	ErrNoPayment = errors.New("billing: no such payment")
+	// ErrNoList means that a provider has no list of its charges to read.
+	ErrNoList = errors.New("billing: this provider lists no charges")
 	// ErrNotSubscribed means that there is no renewal to end.
 	ErrNotSubscribed = errors.New("billing: no renewing subscription")
 )
@@ -56,8 +59,17 @@ type Config struct {
 	// OnChanged hears that a person's plan is another one now: what exceeds it
 	// rests, what fits again wakes.
 	OnChanged func(ctx context.Context, tx pgx.Tx, personID int64, plan Plan) error
-	// Notify tells the person what happened: paid, renewed, ends, ended, refunded.
-	Notify func(ctx context.Context, tx pgx.Tx, personID int64, event string, plan Plan, until time.Time) error
+	// Notify tells a person what happened; it is called once for each Event.Key.
+	Notify func(ctx context.Context, tx pgx.Tx, e Event) error
+}
+
+// Event is what a person hears of his plan.
+type Event struct {
+	Key      string // names the occasion for ever, such as "paid:<charge>"
+	PersonID int64
+	Code     string // trial, paid, renewed, renews, ends, ended, refunded
+	Plan     Plan
+	Until    time.Time
 }
 
 // Service is the one writer of this package's tables; safe for concurrent use.
@@ -66,6 +78,7 @@ type Service struct {
 	refund    queue.Kind[refundArgs]
 	reconcile queue.Kind[reconcileArgs]
 	lapse     queue.Kind[lapseArgs]
+	end       queue.Kind[endArgs]
 }
 
 // New returns a Service. Register adds its kinds to a registry.
@@ -81,16 +94,36 @@ func New(cfg Config) *Service {
 // Enabled reports whether plans are sold here.
 func (s *Service) Enabled() bool { return len(s.cfg.Plans.Plans) > 0 && len(s.cfg.Providers) > 0 }
 
-func (s *Service) changed(ctx context.Context, tx pgx.Tx, personID int64, plan Plan) error {
-	if s.cfg.OnChanged == nil {
-		return nil
+// lockPersonSQL makes everything that changes a person's plan, or counts what he
+// owns against it, wait in line. It is taken before any row of accounts.
+const lockPersonSQL = `SELECT pg_advisory_xact_lock(hashtextextended('billing:' || $1::bigint::text, 0))`
+
+func lockPerson(ctx context.Context, tx pgx.Tx, personID int64) error {
+	if _, err := tx.Exec(ctx, lockPersonSQL, personID); err != nil {
+		return fmt.Errorf("lock the account of %d: %w", personID, err)
 	}
-	return s.cfg.OnChanged(ctx, tx, personID, plan)
+	return nil
 }
 
-func (s *Service) notify(ctx context.Context, tx pgx.Tx, personID int64, event string, plan Plan, until time.Time) error {
+// Refit lets rest and wakes what a person owns by the plan that he has now, in
+// the caller's transaction: for whoever changed what he owns.
+func (s *Service) Refit(ctx context.Context, tx pgx.Tx, personID int64) error {
+	if !s.Enabled() || s.cfg.OnChanged == nil {
+		return nil
+	}
+	if err := lockPerson(ctx, tx, personID); err != nil {
+		return err
+	}
+	st, err := s.StandingOf(ctx, tx, personID)
+	if err != nil {
+		return err
+	}
+	return s.cfg.OnChanged(ctx, tx, personID, st.Plan)
+}
+
+func (s *Service) notify(ctx context.Context, tx pgx.Tx, e Event) error {
 	if s.cfg.Notify == nil {
 		return nil
 	}
-	return s.cfg.Notify(ctx, tx, personID, event, plan, until)
+	return s.cfg.Notify(ctx, tx, e)
 }

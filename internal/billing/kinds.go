@@ -26,7 +26,21 @@ type lapseArgs struct {
 	At int64 `json:"at"` // fire time
 }
 
+// endArgs ends the renewal of a subscription whose place another one took.
+type endArgs struct {
+	PersonID int64  `json:"person_id"`
+	ChargeID string `json:"charge_id"`
+	Provider string `json:"provider"`
+}
+
 func (s *Service) kinds() {
+	s.end = queue.Kind[endArgs]{
+		Name: "end_renewal", Tier: queue.Default,
+		Key: func(a endArgs) string { return a.ChargeID },
+		Work: func(ctx context.Context, job *queue.Job[endArgs]) error {
+			return s.endRenewal(ctx, job.Args.PersonID, subscription{charge: job.Args.ChargeID, provider: job.Args.Provider})
+		},
+	}
 	s.refund = queue.Kind[refundArgs]{
 		Name: "refund", Tier: queue.Critical, Policy: queue.Ledger, Class: queue.Strict,
 		Key:  func(a refundArgs) string { return a.ChargeID },
@@ -52,6 +66,7 @@ func (s *Service) Register(r *queue.Registry) {
 	queue.Register(r, s.refund)
 	queue.Register(r, s.reconcile)
 	queue.Register(r, s.lapse)
+	queue.Register(r, s.end)
 	queue.Schedule(r, "reconcile_payments", queue.Every(time.Hour), queue.CatchUpLast, s.reconcile,
 		func(at time.Time) reconcileArgs { return reconcileArgs{At: at.Unix()} })
 	queue.Schedule(r, "lapse_plans", queue.Every(10*time.Minute), queue.CatchUpLast, s.lapse,
@@ -131,7 +146,7 @@ RETURNING person_id, plan, amount, currency`
 // not given back counts.
 const accountRefundSQL = `
 UPDATE accounts a
-   SET plan = coalesce(p.plan, 'free'),
+   SET plan = coalesce(p.plan, CASE WHEN a.trial_until > clock_timestamp() THEN $2 END, 'free'),
        paid_until = p.paid_until,
        charge_id = coalesce(p.charge_id, ''),
        renews = a.renews AND p.charge_id IS NOT NULL,
@@ -145,7 +160,7 @@ UPDATE accounts a
         ORDER BY paid_until DESC
         LIMIT 1) p ON true
  WHERE a.person_id = $1
-RETURNING a.plan, coalesce(a.paid_until, clock_timestamp())`
+RETURNING coalesce(a.paid_until, clock_timestamp())`
 
 // refunded records a refund, whoever made it; false when it was known.
 func (s *Service) refunded(ctx context.Context, tx pgx.Tx, chargeID string, by int64) (bool, error) {
@@ -161,42 +176,49 @@ func (s *Service) refunded(ctx context.Context, tx pgx.Tx, chargeID string, by i
 	if _, err := tx.Exec(ctx, movementInsertSQL, chargeID, "refund", personID, -amount, currency); err != nil {
 		return false, fmt.Errorf("record movement: %w", err)
 	}
-	var planID string
+	if err := lockPerson(ctx, tx, personID); err != nil {
+		return false, err
+	}
 	var until time.Time
-	if err := tx.QueryRow(ctx, accountRefundSQL, personID).Scan(&planID, &until); err != nil {
+	if err := tx.QueryRow(ctx, accountRefundSQL, personID, s.cfg.Plans.TrialPlan).Scan(&until); err != nil {
 		return false, fmt.Errorf("account %d: %w", personID, err)
 	}
-	plan, _ := s.cfg.Plans.find(planID)
-	if err := s.changed(ctx, tx, personID, plan); err != nil {
+	if err := s.Refit(ctx, tx, personID); err != nil {
 		return false, err
 	}
 	was, _ := s.cfg.Plans.find(refundedID) // the person hears what was given back, not what is left
-	return true, s.notify(ctx, tx, personID, "refunded", was, until)
+	return true, s.notify(ctx, tx, Event{Key: "refunded:" + chargeID, PersonID: personID, Code: "refunded", Plan: was, Until: until})
 }
 
+const lapsingSQL = `
+SELECT person_id
+  FROM accounts
+ WHERE plan <> 'free'
+   AND coalesce(greatest(paid_until, trial_until), '-infinity') < clock_timestamp() - $1::interval
+ ORDER BY person_id
+ LIMIT 100`
+
 const accountLapseSQL = `
-UPDATE accounts
+UPDATE accounts a
    SET plan = 'free',
        renews = false,
        updated_at = clock_timestamp()
- WHERE person_id IN (
-       SELECT person_id
-         FROM accounts
-        WHERE plan <> 'free'
-          AND coalesce(greatest(paid_until, trial_until), '-infinity') < clock_timestamp() - $1::interval
-        ORDER BY person_id
-        LIMIT 100
-          FOR UPDATE SKIP LOCKED)
-RETURNING person_id`
+  FROM (SELECT person_id, plan FROM accounts WHERE person_id = $1) was
+ WHERE a.person_id = was.person_id
+   AND a.plan <> 'free'
+   AND coalesce(greatest(a.paid_until, a.trial_until), '-infinity') < clock_timestamp() - $2::interval
+RETURNING was.plan,
+       coalesce(greatest(a.paid_until, a.trial_until), clock_timestamp())`
 
-// lapseGrace leaves a renewal that is told of late its time.
+// lapseGrace leaves a renewal that is told of late its time: until then the
+// plan stands.
 const lapseGrace = 6 * time.Hour
 
 // workLapse ends plans that nobody paid on: what exceeds the free plan rests,
 // nothing is deleted.
 func (s *Service) workLapse(ctx context.Context, job *queue.Job[lapseArgs]) error {
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, accountLapseSQL, lapseGrace)
+		rows, err := tx.Query(ctx, lapsingSQL, lapseGrace)
 		if err != nil {
 			return err
 		}
@@ -205,13 +227,32 @@ func (s *Service) workLapse(ctx context.Context, job *queue.Job[lapseArgs]) erro
 			return err
 		}
 		for _, id := range people {
-			if err := s.changed(ctx, tx, id, s.cfg.Plans.Free); err != nil {
-				return err
-			}
-			if err := s.notify(ctx, tx, id, "ended", s.cfg.Plans.Free, s.cfg.Now()); err != nil {
+			if err := s.lapsed(ctx, tx, id); err != nil {
 				return err
 			}
 		}
 		return nil
+	})
+}
+
+func (s *Service) lapsed(ctx context.Context, tx pgx.Tx, personID int64) error {
+	if err := lockPerson(ctx, tx, personID); err != nil {
+		return err
+	}
+	var planID string
+	var until time.Time
+	err := tx.QueryRow(ctx, accountLapseSQL, personID, lapseGrace).Scan(&planID, &until)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // paid for meanwhile
+	}
+	if err != nil {
+		return fmt.Errorf("end the plan of %d: %w", personID, err)
+	}
+	if err := s.Refit(ctx, tx, personID); err != nil {
+		return err
+	}
+	plan, _ := s.cfg.Plans.find(planID)
+	return s.notify(ctx, tx, Event{
+		Key: fmt.Sprintf("ended:%d", until.UnixMicro()), PersonID: personID, Code: "ended", Plan: plan, Until: until,
 	})
 }

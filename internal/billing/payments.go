@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -125,7 +126,8 @@ SELECT $1,
   FROM invoices i
  WHERE i.payload = $9
     ON CONFLICT (charge_id) DO NOTHING
-RETURNING plan`
+RETURNING plan,
+       provider`
 
 const paymentKnownSQL = `SELECT EXISTS (SELECT FROM payments WHERE charge_id = $1)`
 
@@ -135,15 +137,16 @@ VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (charge_id, kind) DO NOTHING
 RETURNING id`
 
-// accountCreditSQL never shortens what was paid: payments may be told of out of order.
+// accountCreditSQL never shortens what was paid: payments may be told of out of
+// order, and an older one says nothing about the renewal.
 const accountCreditSQL = `
-INSERT INTO accounts (person_id, plan, paid_until, renews, charge_id)
-VALUES ($1, $2, $3, true, $4)
+INSERT INTO accounts AS a (person_id, plan, paid_until, renews, charge_id)
+VALUES ($1, $2, $3, $5, $4)
     ON CONFLICT (person_id) DO UPDATE
-   SET plan = CASE WHEN accounts.paid_until IS NULL OR excluded.paid_until >= accounts.paid_until THEN excluded.plan ELSE accounts.plan END,
-       charge_id = CASE WHEN accounts.paid_until IS NULL OR excluded.paid_until >= accounts.paid_until THEN excluded.charge_id ELSE accounts.charge_id END,
-       paid_until = greatest(accounts.paid_until, excluded.paid_until),
-       renews = true,
+   SET plan = CASE WHEN a.paid_until IS NULL OR excluded.paid_until >= a.paid_until THEN excluded.plan ELSE a.plan END,
+       charge_id = CASE WHEN a.paid_until IS NULL OR excluded.paid_until >= a.paid_until THEN excluded.charge_id ELSE a.charge_id END,
+       renews = CASE WHEN a.paid_until IS NULL OR excluded.paid_until >= a.paid_until THEN excluded.renews ELSE a.renews END,
+       paid_until = greatest(a.paid_until, excluded.paid_until),
        updated_at = clock_timestamp()
 RETURNING plan, paid_until`
 
@@ -156,43 +159,80 @@ VALUES ($1, $2, $3)
 // charge id is the key: false says that it was credited before and nothing
 // changed. A charge whose payload we never issued is kept as a finding.
 func (s *Service) Credit(ctx context.Context, tx pgx.Tx, p Payment) (bool, error) {
+	credited, _, err := s.credit(ctx, tx, p)
+	return credited, err
+}
+
+// credit is Credit; noted says that the charge is a finding that is new.
+func (s *Service) credit(ctx context.Context, tx pgx.Tx, p Payment) (credited, noted bool, err error) {
 	until := p.Until
 	if until.IsZero() {
-		until = p.PaidAt.Add(subscriptionDays * 24 * time.Hour)
+		until = p.PaidAt.Add(s.daysOf(p.Payload))
 	}
-	var planID string
-	err := tx.QueryRow(ctx, paymentInsertSQL, p.ChargeID, p.PersonID, p.Amount, p.Currency, p.Recurring, until, p.Source, p.PaidAt, p.Payload).Scan(&planID)
+	if err := lockPerson(ctx, tx, p.PersonID); err != nil {
+		return false, false, err
+	}
+	var planID, provider string
+	err = tx.QueryRow(ctx, paymentInsertSQL, p.ChargeID, p.PersonID, p.Amount, p.Currency, p.Recurring, until, p.Source, p.PaidAt, p.Payload).Scan(&planID, &provider)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return false, s.notCredited(ctx, tx, p)
+		noted, err = s.notCredited(ctx, tx, p)
+		return false, noted, err
 	}
 	if err != nil {
-		return false, fmt.Errorf("record payment: %w", err)
+		return false, false, fmt.Errorf("record payment: %w", err)
 	}
+	return true, false, s.bought(ctx, tx, p, planID, provider, until)
+}
+
+// bought books a payment that is new and gives what it buys.
+func (s *Service) bought(ctx context.Context, tx pgx.Tx, p Payment, planID, provider string, until time.Time) error {
 	if _, err := tx.Exec(ctx, movementInsertSQL, p.ChargeID, "payment", p.PersonID, p.Amount, p.Currency); err != nil {
-		return false, fmt.Errorf("record movement: %w", err)
+		return fmt.Errorf("record movement: %w", err)
 	}
-	if err := tx.QueryRow(ctx, accountCreditSQL, p.PersonID, planID, until, p.ChargeID).Scan(&planID, &until); err != nil {
-		return false, fmt.Errorf("credit account %d: %w", p.PersonID, err)
+	before, err := renewing(ctx, tx, p.PersonID)
+	if err != nil {
+		return err
+	}
+	if before.charge != "" && before.payload != p.Payload {
+		// Another plan was taken: the former one must not be charged again.
+		_, err := s.end.EnqueueTx(ctx, tx, endArgs{PersonID: p.PersonID, ChargeID: before.charge, Provider: before.provider})
+		if err != nil {
+			return err
+		}
+	}
+	if err := tx.QueryRow(ctx, accountCreditSQL, p.PersonID, planID, until, p.ChargeID, s.renews(provider)).Scan(&planID, &until); err != nil {
+		return fmt.Errorf("credit account %d: %w", p.PersonID, err)
+	}
+	if err := s.Refit(ctx, tx, p.PersonID); err != nil {
+		return err
 	}
 	plan, _ := s.cfg.Plans.find(planID)
-	if err := s.changed(ctx, tx, p.PersonID, plan); err != nil {
-		return false, err
-	}
-	event := "paid"
+	code := "paid"
 	if p.Recurring {
-		event = "renewed"
+		code = "renewed"
 	}
-	return true, s.notify(ctx, tx, p.PersonID, event, plan, until)
+	return s.notify(ctx, tx, Event{Key: code + ":" + p.ChargeID, PersonID: p.PersonID, Code: code, Plan: plan, Until: until})
+}
+
+// daysOf is how long a payment lasts that does not say so: as long as the plan
+// that its payload begins with, and as a renewal where that is off sale by now.
+func (s *Service) daysOf(payload string) time.Duration {
+	id, _, _ := strings.Cut(payload, ":")
+	days := subscriptionDays
+	if plan, ok := s.cfg.Plans.find(id); ok && plan.Days > 0 {
+		days = plan.Days
+	}
+	return time.Duration(days) * 24 * time.Hour
 }
 
 // notCredited tells a known charge from one that nobody can place.
-func (s *Service) notCredited(ctx context.Context, tx pgx.Tx, p Payment) error {
+func (s *Service) notCredited(ctx context.Context, tx pgx.Tx, p Payment) (noted bool, err error) {
 	var known bool
 	if err := tx.QueryRow(ctx, paymentKnownSQL, p.ChargeID).Scan(&known); err != nil || known {
-		return err
+		return false, err
 	}
-	_, err := tx.Exec(ctx, findingInsertSQL, p.ChargeID, "unknown_payload", fmt.Sprintf("%d %s from person %d", p.Amount, p.Currency, p.PersonID))
-	return err
+	detail := fmt.Sprintf("%d %s from person %d", p.Amount, p.Currency, p.PersonID)
+	return postgres.Affected(ctx, tx, findingInsertSQL, p.ChargeID, "unknown_payload", detail)
 }
 
 const renewalSQL = `
@@ -202,14 +242,16 @@ UPDATE accounts
  WHERE person_id = $1
    AND renews <> $2
    AND plan <> 'free'
-RETURNING plan, coalesce(paid_until, clock_timestamp())`
+RETURNING plan,
+       coalesce(paid_until, clock_timestamp()),
+       updated_at`
 
 // Renewal records that a subscription renews or does not any more, as Telegram
 // tells; false when that was known.
 func (s *Service) Renewal(ctx context.Context, tx pgx.Tx, personID int64, renews bool) (bool, error) {
 	var planID string
-	var until time.Time
-	err := tx.QueryRow(ctx, renewalSQL, personID, renews).Scan(&planID, &until)
+	var until, at time.Time
+	err := tx.QueryRow(ctx, renewalSQL, personID, renews).Scan(&planID, &until, &at)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -217,11 +259,13 @@ func (s *Service) Renewal(ctx context.Context, tx pgx.Tx, personID int64, renews
 		return false, fmt.Errorf("renewal of %d: %w", personID, err)
 	}
 	plan, _ := s.cfg.Plans.find(planID)
-	event := "ends"
+	code := "ends"
 	if renews {
-		event = "renews"
+		code = "renews"
 	}
-	return true, s.notify(ctx, tx, personID, event, plan, until)
+	return true, s.notify(ctx, tx, Event{
+		Key: fmt.Sprintf("%s:%d", code, at.UnixMicro()), PersonID: personID, Code: code, Plan: plan, Until: until,
+	})
 }
 
 const subscriptionCurrentSQL = `
@@ -245,31 +289,57 @@ func (s *Service) Subscription(ctx context.Context, tx pgx.Tx, personID int64, p
 	return s.Renewal(ctx, tx, personID, renews)
 }
 
+// accountChargeSQL names the subscription that an account stands on by its first
+// charge, as Telegram does.
 const accountChargeSQL = `
-SELECT a.charge_id,
-       p.provider
+SELECT f.charge_id,
+       f.provider,
+       f.payload
   FROM accounts a
   JOIN payments p ON p.charge_id = a.charge_id
+  JOIN LATERAL (
+       SELECT charge_id,
+              provider,
+              payload
+         FROM payments
+        WHERE person_id = a.person_id
+          AND payload = p.payload
+        ORDER BY recurring,
+              paid_at
+        LIMIT 1) f ON true
  WHERE a.person_id = $1
    AND a.renews`
+
+// subscription is one that renews by itself.
+type subscription struct{ charge, provider, payload string }
+
+// renewing returns the subscription that a person's account stands on; none has no charge.
+func renewing(ctx context.Context, q postgres.Querier, personID int64) (subscription, error) {
+	var sub subscription
+	err := q.QueryRow(ctx, accountChargeSQL, personID).Scan(&sub.charge, &sub.provider, &sub.payload)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return sub, fmt.Errorf("subscription of %d: %w", personID, err)
+	}
+	return sub, nil
+}
+
+// endRenewal asks the provider. Asking twice ends in the same state: no ledger is needed.
+func (s *Service) endRenewal(ctx context.Context, personID int64, sub subscription) error {
+	provider, err := s.provider(sub.provider)
+	if err != nil {
+		return err
+	}
+	return provider.SetRenewal(ctx, personID, sub.charge, false)
+}
 
 // Cancel ends the renewal at the provider; the plan lasts until it was paid
 // for. False when it had been ended before.
 func (s *Service) Cancel(ctx context.Context, personID int64) (bool, error) {
-	var charge, name string
-	err := s.cfg.Pool.QueryRow(ctx, accountChargeSQL, personID).Scan(&charge, &name)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
+	sub, err := renewing(ctx, s.cfg.Pool, personID)
+	if err != nil || sub.charge == "" {
 		return false, err
 	}
-	provider, err := s.provider(name)
-	if err != nil {
-		return false, err
-	}
-	// Asking twice ends in the same state: no ledger is needed.
-	if err := provider.SetRenewal(ctx, personID, charge, false); err != nil {
+	if err := s.endRenewal(ctx, personID, sub); err != nil {
 		return false, err
 	}
 	var changed bool
@@ -278,6 +348,12 @@ func (s *Service) Cancel(ctx context.Context, personID int64) (bool, error) {
 		return err
 	})
 	return changed, err
+}
+
+// renews reports whether payments to a provider renew by themselves.
+func (s *Service) renews(name string) bool {
+	p, err := s.provider(name)
+	return err == nil && p.Renews()
 }
 
 func (s *Service) provider(name string) (Provider, error) {

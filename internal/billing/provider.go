@@ -34,6 +34,8 @@ type Provider interface {
 	Name() string
 	// Currency is the provider's: XTR for Stars, else ISO 4217.
 	Currency() string
+	// Renews says whether a payment begins a subscription that renews by itself.
+	Renews() bool
 	// Link makes the address of an invoice. It moves no money.
 	Link(ctx context.Context, in Invoice) (string, error)
 	// Refund gives a charge back; one that was given back before is Confirmed.
@@ -41,7 +43,7 @@ type Provider interface {
 	// SetRenewal ends or resumes the renewal of a subscription.
 	SetRenewal(ctx context.Context, personID int64, chargeID string, renews bool) error
 	// Charges lists movements from the oldest on; more is false on the last page.
-	// A provider without such a list returns none.
+	// A provider without such a list returns ErrNoList.
 	Charges(ctx context.Context, offset, limit int) (page []Charge, more bool, err error)
 }
 
@@ -53,6 +55,9 @@ func (Stars) Name() string { return "stars" }
 
 // Currency implements Provider.
 func (Stars) Currency() string { return "XTR" }
+
+// Renews implements Provider.
+func (Stars) Renews() bool { return true }
 
 // Link implements Provider: a subscription has exactly one price and no provider token.
 func (p Stars) Link(ctx context.Context, in Invoice) (string, error) {

@@ -12,7 +12,7 @@ import (
 )
 
 const accountPlanSQL = `
-SELECT CASE WHEN a.paid_until > clock_timestamp() OR a.trial_until > clock_timestamp() THEN a.plan ELSE 'free' END,
+SELECT CASE WHEN greatest(a.paid_until, a.trial_until) > clock_timestamp() - $2::interval THEN a.plan ELSE 'free' END,
        a.paid_until,
        a.trial_until,
        a.renews
@@ -29,11 +29,17 @@ type Standing struct {
 
 // Until is when the plan ends unless it is renewed; zero for the free plan.
 func (s Standing) Until() time.Time {
+	if s.Plan.ID == FreePlan {
+		return time.Time{}
+	}
 	if s.PaidUntil.After(s.TrialUntil) {
 		return s.PaidUntil
 	}
 	return s.TrialUntil
 }
+
+// Trial reports whether the plan is one on trial.
+func (s Standing) Trial() bool { return s.Plan.ID != FreePlan && s.TrialUntil.After(s.PaidUntil) }
 
 // StandingOf reads a person's plan. Where nothing is sold, every limit is off.
 func (s *Service) StandingOf(ctx context.Context, q postgres.Querier, personID int64) (Standing, error) {
@@ -43,7 +49,7 @@ func (s *Service) StandingOf(ctx context.Context, q postgres.Querier, personID i
 	var st Standing
 	var planID string
 	var paid, trial *time.Time
-	err := q.QueryRow(ctx, accountPlanSQL, personID).Scan(&planID, &paid, &trial, &st.Renews)
+	err := q.QueryRow(ctx, accountPlanSQL, personID, lapseGrace).Scan(&planID, &paid, &trial, &st.Renews)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return st, fmt.Errorf("account %d: %w", personID, err)
 	}
@@ -93,8 +99,40 @@ func (s *Service) Use(ctx context.Context, tx pgx.Tx, personID int64, meter stri
 	return &LimitError{Meter: meter, Used: used, Limit: limit}
 }
 
-// lockPersonSQL makes everything that counts what a person owns wait in line.
-const lockPersonSQL = `SELECT pg_advisory_xact_lock(hashtextextended('billing:' || $1::bigint::text, 0))`
+const quotaGiveBackSQL = `
+UPDATE quotas
+   SET used = greatest(0, used - $3::bigint)
+ WHERE person_id = $1
+   AND meter = $2
+   AND period = date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC')::date`
+
+// GiveBack takes n of a monthly meter back in the caller's transaction: what was
+// counted certainly did not happen.
+func (s *Service) GiveBack(ctx context.Context, tx pgx.Tx, personID int64, meter string, n int64) error {
+	_, err := tx.Exec(ctx, quotaGiveBackSQL, personID, meter, n)
+	return err
+}
+
+// Spent is the *LimitError of a monthly meter that is used up, or nil. It is
+// for telling a person early: only Use decides.
+func (s *Service) Spent(ctx context.Context, q postgres.Querier, personID int64, meter string) error {
+	st, err := s.StandingOf(ctx, q, personID)
+	if err != nil {
+		return err
+	}
+	limit := st.Plan.Limit(meter)
+	if limit == 0 {
+		return nil
+	}
+	var used int64
+	if err := q.QueryRow(ctx, quotaUsedSQL, personID, meter).Scan(&used); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	if used < limit {
+		return nil
+	}
+	return &LimitError{Meter: meter, Used: used, Limit: limit}
+}
 
 // Allow checks what exists (channels, sources) against the plan, under a lock
 // that the caller's transaction holds until it commits: two additions at once
@@ -103,7 +141,7 @@ func (s *Service) Allow(ctx context.Context, tx pgx.Tx, personID int64, meter st
 	if !s.Enabled() {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, lockPersonSQL, personID); err != nil {
+	if err := lockPerson(ctx, tx, personID); err != nil {
 		return err
 	}
 	st, err := s.StandingOf(ctx, tx, personID)
@@ -140,6 +178,9 @@ func (s *Service) Trial(ctx context.Context, tx pgx.Tx, personID int64) (bool, e
 	if !s.Enabled() || s.cfg.Plans.TrialDays == 0 {
 		return false, nil
 	}
+	if err := lockPerson(ctx, tx, personID); err != nil {
+		return false, err
+	}
 	plan, _ := s.cfg.Plans.find(s.cfg.Plans.TrialPlan)
 	var until time.Time
 	err := tx.QueryRow(ctx, trialSQL, personID, plan.ID, time.Duration(s.cfg.Plans.TrialDays)*24*time.Hour).Scan(&until)
@@ -149,5 +190,8 @@ func (s *Service) Trial(ctx context.Context, tx pgx.Tx, personID int64) (bool, e
 	if err != nil {
 		return false, err
 	}
-	return true, s.changed(ctx, tx, personID, plan)
+	if err := s.Refit(ctx, tx, personID); err != nil {
+		return false, err
+	}
+	return true, s.notify(ctx, tx, Event{Key: "trial", PersonID: personID, Code: "trial", Plan: plan, Until: until})
 }

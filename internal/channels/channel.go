@@ -17,6 +17,7 @@ SELECT c.id,
        c.username,
        c.state,
        c.paused_at IS NOT NULL,
+       c.rests_at IS NOT NULL,
        c.language,
        c.tone,
        c.look_for,
@@ -43,16 +44,6 @@ SELECT c.id,
  WHERE c.id = ANY($1)
  ORDER BY c.id`
 
-const channelPayerSQL = `
-SELECT created_by
-  FROM channels
- WHERE id = $1`
-
-// Payer returns whose plan a channel uses: the person who linked it; ErrNotFound.
-func Payer(ctx context.Context, q postgres.Querier, id int64) (int64, error) {
-	return one[int64](ctx, q, channelPayerSQL, id)
-}
-
 // Get returns a channel, whatever its state; ErrNotFound when there is none.
 func Get(ctx context.Context, q postgres.Querier, id int64) (editorial.Channel, error) {
 	list, err := load(ctx, q, []int64{id})
@@ -76,7 +67,7 @@ func load(ctx context.Context, q postgres.Querier, ids []int64) ([]editorial.Cha
 func scanChannel(row pgx.CollectableRow) (editorial.Channel, error) {
 	var c editorial.Channel
 	var quietFrom, quietTo, digestAt string
-	err := row.Scan(&c.ID, &c.ChatID, &c.Title, &c.Username, &c.State, &c.Paused, &c.Language, &c.Tone,
+	err := row.Scan(&c.ID, &c.ChatID, &c.Title, &c.Username, &c.State, &c.Paused, &c.Rests, &c.Language, &c.Tone,
 		&c.LookFor, &c.Avoid, &c.Threshold, &c.Footer, &c.LinkStyle, &c.ImageStyle, &c.Hashtags, &c.TimeZone,
 		&c.Week, &quietFrom, &quietTo, &c.DailyCap, &c.Missed, &c.Autopilot, &c.AutopilotMinutes,
 		&c.AutopilotScore, &c.AutopilotSources, &c.Digest, &digestAt, &c.Version)

@@ -328,7 +328,10 @@ func TestSubscriptions(t *testing.T) {
 		if err := s.MergeSource(ctx, tx, 1, 2); err != nil {
 			return err
 		}
-		_, err := s.LimitSubscriptions(ctx, tx, ch.ID, 2)
+		fit, err := s.FitPlan(ctx, tx, ann, 1, 2)
+		if fit.SourcesResting != 1 || len(fit.Resting) != 0 {
+			t.Errorf("fitted to two sources: %+v", fit)
+		}
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -339,5 +342,58 @@ func TestSubscriptions(t *testing.T) {
 	}
 	if f, err := channels.Followers(ctx, pool, 4); err != nil || len(f) != 0 {
 		t.Errorf("a resting subscription still follows: %v, %v", f, err)
+	}
+}
+
+func TestWhatExceedsAPlanRestsAndWakes(t *testing.T) {
+	t.Parallel()
+	s, pool, tg := setup(t)
+	ctx := t.Context()
+	tg[-1004] = channels.Look{ChatID: -1004, IsChannel: true, Title: "Second", BotIsAdmin: true, BotCanPost: true, PersonAdmin: true}
+	var ids []int64
+	for _, chat := range []int64{news, -1004} {
+		ch, _, err := s.Link(ctx, ann, chat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, ch.ID)
+	}
+	fit := func(maxChannels, maxSources int64) (f channels.Fit) {
+		t.Helper()
+		if err := inTx(t, pool, func(tx pgx.Tx) (err error) {
+			f, err = s.FitPlan(ctx, tx, ann, maxChannels, maxSources)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	if err := inTx(t, pool, func(tx pgx.Tx) error {
+		for i, ch := range []int64{ids[0], ids[1], ids[0], ids[1]} {
+			if _, err := s.Subscribe(ctx, tx, ch, int64(i+1), ann, "some"); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name              string
+		channels, sources int64
+		want              channels.Fit
+	}{
+		{"no bound", 0, 0, channels.Fit{}},
+		{"one channel, one source: the newer ones rest", 1, 1, channels.Fit{Resting: ids[1:], SourcesResting: 3}},
+		{"the same again", 1, 1, channels.Fit{}},
+		{"two channels, three sources", 2, 3, channels.Fit{Woken: ids[1:], SourcesWoken: 2}},
+		{"no bound again", 0, 0, channels.Fit{SourcesWoken: 1}},
+	} {
+		if diff := cmp.Diff(tt.want, fit(tt.channels, tt.sources)); diff != "" {
+			t.Errorf("%s:\n%s", tt.name, diff)
+		}
+	}
+	if c, n, err := channels.Holdings(ctx, pool, ann); err != nil || c != 2 || n != 4 {
+		t.Errorf("%d channels, %d sources, %v: want all of them", c, n, err)
 	}
 }

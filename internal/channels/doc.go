@@ -12,9 +12,11 @@
 package channels
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -23,6 +25,7 @@ import (
 type Service struct {
 	pool   *pgxpool.Pool
 	rights Rights
+	cfg    Config
 }
 
 // Config is what a Service needs.
@@ -30,10 +33,16 @@ type Config struct {
 	Pool *pgxpool.Pool
 	// Rights asks Telegram about a chat.
 	Rights Rights
+	// MayLink is asked in the transaction that links a channel whether the person
+	// may pay for one more; its error refuses the link. nil: always.
+	MayLink func(ctx context.Context, tx pgx.Tx, personID int64) error
+	// OnHoldings is told, in the transaction that changes it, that a person pays
+	// for other channels or sources than before. nil does nothing.
+	OnHoldings func(ctx context.Context, tx pgx.Tx, personID int64) error
 }
 
 // New returns a Service.
-func New(cfg Config) *Service { return &Service{pool: cfg.Pool, rights: cfg.Rights} }
+func New(cfg Config) *Service { return &Service{pool: cfg.Pool, rights: cfg.Rights, cfg: cfg} }
 
 var (
 	// ErrNotFound means that there is no such person, channel, membership or subscription.

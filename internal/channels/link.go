@@ -43,7 +43,9 @@ ON CONFLICT (chat_id) DO UPDATE
        username = excluded.username,
        state = excluded.state,
        state_why = excluded.state_why,
-       state_at = clock_timestamp()
+       state_at = clock_timestamp(),
+       created_by = CASE WHEN c.state = 'unlinked' THEN excluded.created_by ELSE c.created_by END,
+       rests_at = CASE WHEN c.state <> 'unlinked' THEN c.rests_at END
 RETURNING id`
 
 const channelWasSQL = `
@@ -91,8 +93,14 @@ func (s *Service) Link(ctx context.Context, personID, chatID int64) (ch editoria
 }
 
 func (s *Service) linkTx(ctx context.Context, tx pgx.Tx, personID int64, look Look) (int64, error) {
-	if err := mayLink(ctx, tx, personID, look.ChatID); err != nil {
+	more, err := mayLink(ctx, tx, personID, look.ChatID)
+	if err != nil {
 		return 0, err
+	}
+	if more && s.cfg.MayLink != nil {
+		if err := s.cfg.MayLink(ctx, tx, personID); err != nil {
+			return 0, err
+		}
 	}
 	person, err := Person(ctx, tx, personID)
 	if err != nil {
@@ -109,30 +117,34 @@ func (s *Service) linkTx(ctx context.Context, tx pgx.Tx, personID int64, look Lo
 	if _, err := addMember(ctx, tx, id, personID, editorial.Owner); err != nil {
 		return 0, err
 	}
-	return id, s.Choose(ctx, tx, personID, id)
+	if err := s.Choose(ctx, tx, personID, id); err != nil {
+		return 0, err
+	}
+	return id, s.holdingsChanged(ctx, tx, id)
 }
 
 // mayLink refuses a channel that somebody else holds, and clears out the
-// former people of one that was unlinked, unless the person was its owner.
-func mayLink(ctx context.Context, tx pgx.Tx, personID, chatID int64) error {
+// former people of one that was unlinked, unless the person was its owner. True:
+// the person would pay for one channel more.
+func mayLink(ctx context.Context, tx pgx.Tx, personID, chatID int64) (bool, error) {
 	var id int64
 	var state editorial.ChannelState
 	err := tx.QueryRow(ctx, channelWasSQL, chatID).Scan(&id, &state)
 	if postgres.NoRows(err) {
-		return nil
+		return true, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	role, err := RoleOf(ctx, tx, id, personID)
 	if err != nil || role == editorial.Owner {
-		return err
+		return state == editorial.ChannelUnlinked, err
 	}
 	if state != editorial.ChannelUnlinked {
-		return ErrTaken
+		return false, ErrTaken
 	}
 	_, err = postgres.Affected(ctx, tx, membersClearSQL, id, personID)
-	return err
+	return true, err
 }
 
 const channelUnlinkSQL = `
@@ -156,6 +168,8 @@ func (s *Service) Unlink(ctx context.Context, tx pgx.Tx, id int64) (bool, error)
 	if err != nil || !changed {
 		return changed, err
 	}
-	_, err = postgres.Affected(ctx, tx, peopleForgetChannelSQL, id)
-	return true, err
+	if _, err = postgres.Affected(ctx, tx, peopleForgetChannelSQL, id); err != nil {
+		return false, err
+	}
+	return true, s.holdingsChanged(ctx, tx, id)
 }

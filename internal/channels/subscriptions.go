@@ -53,7 +53,11 @@ RETURNING source_id`
 
 // Unsubscribe ends it; false when there was none.
 func (s *Service) Unsubscribe(ctx context.Context, tx pgx.Tx, channelID, sourceID int64) (bool, error) {
-	return postgres.Affected(ctx, tx, unsubscribeSQL, channelID, sourceID)
+	gone, err := postgres.Affected(ctx, tx, unsubscribeSQL, channelID, sourceID)
+	if err != nil || !gone {
+		return false, err
+	}
+	return true, s.holdingsChanged(ctx, tx, channelID)
 }
 
 const subscriptionsSQL = `
@@ -175,26 +179,6 @@ RETURNING source_id`
 // caller. Called by the feature that proposes them, in its transaction.
 func (s *Service) BaselineDone(ctx context.Context, tx pgx.Tx, channelID, sourceID int64) (bool, error) {
 	return postgres.Affected(ctx, tx, subscriptionBaselineSQL, channelID, sourceID)
-}
-
-const subscriptionsRestSQL = `
-UPDATE subscriptions s
-   SET rests_at = CASE WHEN r.place > $2 THEN coalesce(s.rests_at, clock_timestamp()) END
-  FROM (SELECT channel_id,
-               source_id,
-               row_number() OVER (ORDER BY created_at, source_id) AS place
-          FROM subscriptions
-         WHERE channel_id = $1) r
- WHERE s.channel_id = r.channel_id
-   AND s.source_id = r.source_id
-   AND (s.rests_at IS NOT NULL) <> (r.place > $2)
-RETURNING s.source_id`
-
-// LimitSubscriptions lets all but the oldest most subscriptions rest (a plan's
-// limit after a downgrade), and wakes them again under a higher limit. It
-// returns whether anything changed.
-func (s *Service) LimitSubscriptions(ctx context.Context, tx pgx.Tx, channelID int64, most int) (bool, error) {
-	return postgres.Affected(ctx, tx, subscriptionsRestSQL, channelID, most)
 }
 
 const subscriptionCopySQL = `

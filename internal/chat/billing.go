@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -30,8 +31,9 @@ type Billing interface {
 // Account is a person's standing in the shop.
 type Account struct {
 	Plan   string    // its title
-	Until  time.Time // paid until; zero: free
+	Until  time.Time // it lasts until then; zero: free
 	Renews bool
+	Trial  bool // nothing was paid for it
 	Usage  []Usage
 	Offers []Offer
 }
@@ -46,6 +48,7 @@ type Usage struct {
 type Offer struct {
 	ID, Title string
 	Price     int64
+	Limits    []Usage // Used is 0
 }
 
 // subscribe answers /subscribe.
@@ -63,22 +66,36 @@ func (c *Chat) subscribe(ctx context.Context, t *turn) error {
 	lines := []texts.HTML{t.HTML("billing.plan", texts.Args{"Plan": a.Plan})}
 	if !a.Until.IsZero() {
 		code := "billing.ends"
-		if a.Renews {
+		switch {
+		case a.Renews:
 			code = "billing.renews"
+		case a.Trial:
+			code = "billing.trial"
 		}
 		lines = append(lines, t.HTML(code, texts.Args{"When": t.When(a.Until, t.now, time.UTC)}))
 	}
 	for _, u := range a.Usage {
-		limit := t.Plain("cap.none")
+		args := texts.Args{"Meter": t.Plain("meter." + u.Meter), "Used": u.Used, "Limit": u.Limit}
 		if u.Limit > 0 {
-			limit = fmtInt(int(u.Limit))
+			lines = append(lines, t.HTML("usage."+u.Meter, args))
+		} else {
+			lines = append(lines, t.HTML("billing.usage", args))
 		}
-		lines = append(lines, t.HTML("billing.usage", texts.Args{"Meter": t.Plain("meter." + u.Meter), "Used": u.Used, "Limit": limit}))
 	}
-	m := message{text: joinHTML("\n", lines...)}
+	m := message{}
 	for _, o := range a.Offers {
+		limits := make([]string, len(o.Limits))
+		for i, l := range o.Limits {
+			limit := t.Plain("cap.none")
+			if l.Limit > 0 {
+				limit = fmtInt(int(l.Limit))
+			}
+			limits[i] = strings.ToLower(t.Plain("meter."+l.Meter)) + " " + limit
+		}
+		lines = append(lines, t.HTML("billing.offered", texts.Args{"Title": o.Title, "Price": o.Price, "Limits": strings.Join(limits, ", ")}))
 		m.rows = append(m.rows, row(button{text: t.Plain("billing.offer", texts.Args{"Title": o.Title, "Price": o.Price}), data: data("by", o.ID)}))
 	}
+	m.text = joinHTML("\n", lines...)
 	if a.Renews {
 		m.rows = append(m.rows, row(button{text: t.Plain("billing.cancel"), data: data("bx")}))
 	}

@@ -129,6 +129,9 @@ func cardStatus(t *turn, v desk.DraftView) texts.HTML {
 	case editorial.Proposed:
 		return cardProposed(t, v)
 	case editorial.Scheduled:
+		if v.Channel.Rests {
+			return t.HTML("status.scheduled_rests", args)
+		}
 		if v.Channel.Paused {
 			return t.HTML("status.scheduled_paused", args)
 		}

@@ -90,6 +90,9 @@ func (c *Chat) channelMessage(t *turn, ch *desk.ChannelView) message {
 }
 
 func channelState(t *turn, ch *desk.ChannelView) string {
+	if ch.Rests && ch.State == editorial.ChannelActive {
+		return t.Plain("channel.rests")
+	}
 	if ch.Paused && ch.State == editorial.ChannelActive {
 		return t.Plain("channel.paused")
 	}

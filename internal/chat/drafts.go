@@ -89,7 +89,9 @@ func (c *Chat) planScreen(ctx context.Context, t *turn, channel int64, week int)
 	if !v.LastsUntil.IsZero() {
 		lasts = t.HTML("plan.lasts", texts.Args{"When": t.when(v.LastsUntil, v.Channel.TimeZone)})
 	}
-	if v.Channel.Paused {
+	if v.Channel.Rests {
+		lasts = joinHTML("\n", lasts, t.HTML("plan.rests"))
+	} else if v.Channel.Paused {
 		lasts = joinHTML("\n", lasts, t.HTML("plan.paused"))
 	}
 	body, held := planDays(t, v)

@@ -115,7 +115,7 @@ func (d *Desk) fly(ctx context.Context, tx pgx.Tx, a pilotArgs) error {
 		return err
 	}
 	if dr.State != editorial.Proposed || dr.Transition != a.Transition || ch.Autopilot == editorial.AutopilotOff ||
-		ch.State != editorial.ChannelActive || ch.Paused {
+		ch.State != editorial.ChannelActive || ch.Paused || ch.Rests {
 		return nil
 	}
 	at, err := d.planning.TakeNext(ctx, tx, ch, dr.ID, 0, d.now().Add(undoWindow))

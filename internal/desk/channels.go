@@ -87,7 +87,7 @@ func (d *Desk) Link(ctx context.Context, by, chatID int64) (LinkResult, error) {
 	}
 	ch, missing, err := d.channels.Link(ctx, by, chatID)
 	if err != nil {
-		return LinkResult{}, explain(err)
+		return LinkResult{}, explain(limitError(err))
 	}
 	view, err := d.channelView(ctx, d.pool, by, ch.ID)
 	return LinkResult{Channel: view, Missing: missing}, err
@@ -155,5 +155,5 @@ func (d *Desk) pause(ctx context.Context, by, id int64, do func(context.Context,
 }
 
 func brief(ch editorial.Channel) ChannelBrief {
-	return ChannelBrief{ID: ch.ID, Title: ch.Title, Username: ch.Username, TimeZone: ch.TimeZone, State: ch.State, Paused: ch.Paused, ImageStyle: ch.ImageStyle}
+	return ChannelBrief{ID: ch.ID, Title: ch.Title, Username: ch.Username, TimeZone: ch.TimeZone, State: ch.State, Paused: ch.Paused, Rests: ch.Rests, ImageStyle: ch.ImageStyle}
 }

@@ -157,6 +157,9 @@ func (d *Desk) postNow(ctx context.Context, tx pgx.Tx, w wish, from []editorial.
 	if w.channel.Paused {
 		return editorial.Draft{}, fail(CodePaused, nil)
 	}
+	if w.channel.Rests {
+		return editorial.Draft{}, fail(CodeRests, nil)
+	}
 	return d.schedule(ctx, tx, w, from, func() (time.Time, error) {
 		return d.planning.TakeNow(ctx, tx, w.channel, w.draft.ID, w.by)
 	})

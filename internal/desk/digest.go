@@ -105,7 +105,7 @@ func (d *Desk) planChannel(ctx context.Context, tx pgx.Tx, ch editorial.Channel)
 // digestDue says whether the digest of the channel's local day is to be written
 // now: daily, or on Sundays.
 func digestDue(ch editorial.Channel, now time.Time) (digestArgs, bool) {
-	if ch.Digest == "off" || ch.Paused {
+	if ch.Digest == "off" || ch.Paused || ch.Rests {
 		return digestArgs{}, false
 	}
 	cal, err := planning.CalendarOf(ch)

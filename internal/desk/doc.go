@@ -49,6 +49,7 @@ const (
 	CodeNoChannel      = "error.not_a_channel"     // a group or a private chat
 	CodeNoRights       = "error.channel_no_rights" // Args: right
 	CodePaused         = "error.channel_paused"    // Post now in a paused channel
+	CodeRests          = "error.channel_rests"     // Post now in a channel beyond the plan
 	CodeSetting        = "error.setting"           // Args: field, value
 	CodeSlotTaken      = "error.slot_taken"        // Args: at
 	CodeSlotPast       = "error.slot_past"         // not a time to come

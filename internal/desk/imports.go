@@ -12,6 +12,7 @@ import (
 	"github.com/postonce/postonce/internal/billing"
 	"github.com/postonce/postonce/internal/channels"
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/sources"
 	"github.com/postonce/postonce/internal/sources/opml"
@@ -142,12 +143,6 @@ func listBaseline(length, added int) string {
 	return baselineNone
 }
 
-const subscriptionsCountSQL = `
-SELECT count(*)
-  FROM subscriptions s
-  JOIN channels c ON c.id = s.channel_id
- WHERE c.created_by = $1`
-
 // allowSource asks the plan of the channel's owner for one more source.
 func (d *Desk) allowSource(ctx context.Context, tx pgx.Tx, channelID int64) error {
 	if d.billing == nil || !d.billing.Enabled() {
@@ -157,11 +152,24 @@ func (d *Desk) allowSource(ctx context.Context, tx pgx.Tx, channelID int64) erro
 	if err != nil {
 		return err
 	}
-	err = d.billing.Allow(ctx, tx, payer, billing.MeterSources, func(ctx context.Context, tx pgx.Tx) (n int64, err error) {
-		err = tx.QueryRow(ctx, subscriptionsCountSQL, payer).Scan(&n)
+	err = d.billing.Allow(ctx, tx, payer, billing.MeterSources, func(ctx context.Context, tx pgx.Tx) (int64, error) {
+		_, n, err := channels.Holdings(ctx, tx, payer)
 		return n, err
 	})
 	return limitError(err)
+}
+
+// draftsLeft tells a person early that the plan's drafts of the month are used
+// up; what counts is the draft's own transaction.
+func (d *Desk) draftsLeft(ctx context.Context, q postgres.Querier, channelID int64) error {
+	if d.billing == nil || !d.billing.Enabled() {
+		return nil
+	}
+	payer, err := channels.Payer(ctx, q, channelID)
+	if err != nil {
+		return err
+	}
+	return limitError(d.billing.Spent(ctx, q, payer, billing.MeterDrafts))
 }
 
 // limitError turns a plan's limit into words for people.

@@ -69,6 +69,13 @@ func (d *Desk) probeView(ctx context.Context, by int64, f *sources.Found) (Probe
 	return v, err
 }
 
+const followedSQL = `
+SELECT EXISTS (
+       SELECT
+         FROM subscriptions
+        WHERE channel_id = $1
+          AND source_id = $2)`
+
 // AddSource lets a channel follow what a person pasted. The source is read
 // first, with no transaction open; the best few of what it shows are proposed.
 func (d *Desk) AddSource(ctx context.Context, by, channelID int64, raw string) (SourceView, error) {
@@ -91,11 +98,15 @@ func (d *Desk) AddOneOf(ctx context.Context, by, channelID int64, raw string, le
 	var source sources.Added
 	var fresh bool
 	err = d.tx(ctx, func(tx pgx.Tx) (err error) {
-		if err := d.allowSource(ctx, tx, channelID); err != nil {
-			return err
-		}
 		if source, err = d.sources.Add(ctx, tx, found); err != nil {
 			return sourceError(err)
+		}
+		var followed bool
+		if err := tx.QueryRow(ctx, followedSQL, channelID, source.ID).Scan(&followed); err != nil || followed {
+			return err
+		}
+		if err := d.allowSource(ctx, tx, channelID); err != nil {
+			return err // what was just added goes with the transaction
 		}
 		fresh, err = d.follow(ctx, tx, by, channelID, source.ID, listBaseline(length, added))
 		return err

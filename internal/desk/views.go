@@ -45,6 +45,7 @@ type ChannelBrief struct {
 	TimeZone   string                 `json:"time_zone"`
 	State      editorial.ChannelState `json:"state"`
 	Paused     bool                   `json:"paused"`
+	Rests      bool                   `json:"rests"`       // beyond its payer's plan
 	ImageStyle string                 `json:"image_style"` // preview, photo, none: how the card shows its picture
 }
 

@@ -81,6 +81,9 @@ func (d *Desk) OwnDraft(ctx context.Context, by, channelID int64, in OwnInput) (
 	}
 	var sub queue.Submission
 	err := d.tx(ctx, func(tx pgx.Tx) (err error) {
+		if err := d.draftsLeft(ctx, tx, channelID); err != nil {
+			return err
+		}
 		sub, err = d.drafting.OwnTx(ctx, tx, a)
 		return textError(err)
 	})
@@ -98,6 +101,9 @@ func (d *Desk) AddForwarded(ctx context.Context, by, channelID int64, post Forwa
 	}
 	var sub queue.Submission
 	err := d.tx(ctx, func(tx pgx.Tx) error {
+		if err := d.draftsLeft(ctx, tx, channelID); err != nil {
+			return err
+		}
 		if post.ChatID != 0 {
 			_, _, err := d.sources.AddForwarded(ctx, tx, sources.Forward{
 				ChatID: post.ChatID, Username: post.Username, Title: post.ChatTitle, MessageID: int(post.MessageID),

@@ -184,10 +184,15 @@ UPDATE draft_revisions
 // withoutModel lets the composer without a model have the word: the first text
 // stands, marked; a wish is met as far as sentences can.
 func (s *Service) withoutModel(ctx context.Context, tx pgx.Tx, a ComposeArgs, m material, reason string) error {
-	if reason == "budget" {
-		if err := s.tellBudget(ctx, tx, m.channelID); err != nil {
-			return err
-		}
+	var err error
+	switch reason {
+	case "budget":
+		err = s.tellBudget(ctx, tx, m.channelID)
+	case "plan":
+		err = s.beyondPlan(ctx, tx, m.channelID, MeterModel)
+	}
+	if err != nil {
+		return err
 	}
 	if a.Instruction == "" {
 		if _, err := tx.Exec(ctx, revisionFallbackSQL, a.DraftID, a.Revision-1, reason); err != nil {

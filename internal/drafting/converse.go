@@ -162,6 +162,8 @@ func (s *Service) turn(ctx context.Context, job *queue.Job[ComposeArgs], m mater
 	switch {
 	case errors.Is(err, errBudget):
 		return llm.Answer{}, "budget", nil
+	case errors.Is(err, errPlan):
+		return llm.Answer{}, "plan", nil
 	case fault != nil && fault.Fault == llm.Garbled && err == nil:
 		return llm.Answer{}, llm.Garbled, nil
 	case fault != nil && fault.Fault != llm.Unknown && (final(fault.Fault) || known.tries+1 >= maxTries) && !errors.Is(err, queue.ErrLeaseLost):
@@ -237,6 +239,9 @@ func (s *Service) begin(ctx context.Context, tx pgx.Tx, k callKey, channelID int
 	if tag.RowsAffected() == 0 {
 		return fmt.Errorf("begin %s: %w", k.effect(), queue.ErrInDoubt)
 	}
+	if err := s.countModel(ctx, tx, k, channelID, 1); err != nil {
+		return err
+	}
 	return s.reserve(ctx, tx, channelID, worst)
 }
 
@@ -280,6 +285,9 @@ func (s *Service) settle(ctx context.Context, tx pgx.Tx, a ComposeArgs, m materi
 	s.metrics.tokens.WithLabelValues("out").Add(float64(ans.TokensOut))
 	if err := giveBack(ctx, tx, k, cost-worst); err != nil {
 		return err
+	}
+	if state == "refused" {
+		return s.countModel(ctx, tx, k, m.channelID, -1)
 	}
 	if state == "unknown" {
 		return s.withoutModel(ctx, tx, a, m, "answer_lost")

@@ -67,6 +67,12 @@ type Config struct {
 	OnRewriteFailed func(ctx context.Context, tx pgx.Tx, draftID, personID int64, revision int, why string) error
 	// OnUnreadable is told of a link by a person that could not be read, with a code.
 	OnUnreadable func(ctx context.Context, tx pgx.Tx, channelID, personID int64, url, code string) error
+	// Use counts n of a meter (MeterDrafts, MeterModel) against the plan of the
+	// channel's payer in the transaction that uses it, or gives it back where n is
+	// negative; false: the plan does not reach that far. nil: there are no plans.
+	Use func(ctx context.Context, tx pgx.Tx, channelID int64, meter string, n int64) (bool, error)
+	// OnPlan is told each time that something is left out because of the plan.
+	OnPlan func(ctx context.Context, tx pgx.Tx, channelID int64, meter string) error
 	// OnBudget is told once a day and channel that the budget is spent.
 	OnBudget func(ctx context.Context, tx pgx.Tx, channelID int64) error
 }

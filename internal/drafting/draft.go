@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/queue"
 )
 
@@ -64,7 +65,7 @@ func (s *Service) workDraft(ctx context.Context, job *queue.Job[DraftArgs]) erro
 			channelID: a.ChannelID, storyID: a.StoryID, kind: a.kind(), subject: fmt.Sprintf("story:%d", a.StoryID),
 			ordinal: a.FollowUp, score: a.Score, explore: a.Explore, model: true,
 		}, w)
-		return err
+		return ignorePlan(err)
 	})
 }
 
@@ -86,15 +87,34 @@ VALUES ($1, nullif($2::bigint, 0), $3, $4, $5, $6, $7, nullif($8::bigint, 0), $9
     ON CONFLICT (channel_id, kind, subject, ordinal) DO NOTHING
 RETURNING id`
 
-// create inserts a draft with its first revision. 0: it exists already.
+// insert makes the row of a draft and counts it against the plan, both or
+// neither. 0: it exists already; errPlan.
+func (s *Service) insert(ctx context.Context, tx pgx.Tx, n newDraft) (id int64, err error) {
+	err = postgres.InTx(ctx, tx, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, draftInsertSQL, n.channelID, n.storyID, n.kind, n.subject, n.ordinal, n.score, n.explore, n.by, n.material).Scan(&id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("draft of %s in channel %d: %w", n.subject, n.channelID, err)
+		}
+		return s.use(ctx, tx, n.channelID, MeterDrafts)
+	})
+	return id, err
+}
+
+// create inserts a draft with its first revision. 0: it exists already. errPlan:
+// there is none, and people were told; the caller's transaction goes on.
 func (s *Service) create(ctx context.Context, tx pgx.Tx, n newDraft, w written) (int64, error) {
-	var id int64
-	err := tx.QueryRow(ctx, draftInsertSQL, n.channelID, n.storyID, n.kind, n.subject, n.ordinal, n.score, n.explore, n.by, n.material).Scan(&id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, nil
+	id, err := s.insert(ctx, tx, n)
+	if errors.Is(err, errPlan) {
+		if err := s.beyondPlan(ctx, tx, n.channelID, MeterDrafts); err != nil {
+			return 0, err
+		}
+		return 0, errPlan
 	}
-	if err != nil {
-		return 0, fmt.Errorf("draft of %s in channel %d: %w", n.subject, n.channelID, err)
+	if err != nil || id == 0 {
+		return 0, err
 	}
 	if _, err := insertRevision(ctx, tx, id, 1, w); err != nil {
 		return 0, err
@@ -183,6 +203,14 @@ func (s *Service) read(ctx context.Context, draftID int64) (standing, error) {
 	}
 	own.into(&st.m)
 	return st, nil
+}
+
+// ignorePlan makes nothing of errPlan: people were told.
+func ignorePlan(err error) error {
+	if errors.Is(err, errPlan) {
+		return nil
+	}
+	return err
 }
 
 // ignoreGone makes nothing of errGone: there is nothing left to do.

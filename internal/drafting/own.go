@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -101,8 +102,16 @@ func (s *Service) workOwn(ctx context.Context, job *queue.Job[OwnArgs]) error {
 		_, err = s.create(ctx, tx, newDraft{
 			channelID: a.ChannelID, kind: editorial.KindOwn, subject: a.subject(), by: a.By, material: raw, model: true,
 		}, w)
-		return err
+		return s.tellPlan(ctx, tx, a, err)
 	})
+}
+
+// tellPlan answers the person who asked for a draft beyond the plan.
+func (s *Service) tellPlan(ctx context.Context, tx pgx.Tx, a OwnArgs, err error) error {
+	if errors.Is(err, errPlan) {
+		return s.tellUnreadable(ctx, tx, a, "plan")
+	}
+	return err
 }
 
 // ownPost takes a finished post: nothing is composed.
@@ -116,7 +125,7 @@ func (s *Service) ownPost(ctx context.Context, job *queue.Job[OwnArgs]) error {
 		_, err = s.create(ctx, tx, newDraft{
 			channelID: a.ChannelID, kind: editorial.KindOwn, subject: a.subject(), by: a.By,
 		}, written{html: html, composer: "person", author: a.By})
-		return err
+		return s.tellPlan(ctx, tx, a, err)
 	})
 }
 
@@ -170,7 +179,7 @@ func (s *Service) DigestTx(ctx context.Context, tx pgx.Tx, channelID int64, date
 	id, err := s.create(ctx, tx, newDraft{
 		channelID: channelID, kind: editorial.KindDigest, subject: "digest:" + date.Format(time.DateOnly),
 	}, written{html: render.HTML(m.digest(stories)), composer: "digest"})
-	return id != 0, err
+	return id != 0, ignorePlan(err)
 }
 
 func (m material) digest(stories []render.Also) []render.Node {

@@ -83,6 +83,7 @@ type Channel struct {
 	Username         string // without @; empty: private
 	State            ChannelState
 	Paused           bool
+	Rests            bool     // beyond its payer's plan
 	Language         string   // of the posts: BCP 47
 	Tone             []string // rules of style, as its people wrote them
 	LookFor          string

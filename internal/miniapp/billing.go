@@ -29,7 +29,7 @@ type BillingView struct {
 
 // Quota is how much of something is used; Limit 0 is unlimited.
 type Quota struct {
-	Code  string `json:"code"` // channels, sources, drafts_day, model_tokens_day …
+	Code  string `json:"code"` // channels, sources, drafts, model_drafts
 	Used  int    `json:"used"`
 	Limit int    `json:"limit"`
 }

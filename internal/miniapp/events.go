@@ -50,7 +50,7 @@ SELECT coalesce((
           WHERE f.channel_id = $1
        ), ''),
        coalesce((
-         SELECT concat_ws(':', c.version, c.state, c.paused_at, c.title, (SELECT count(*) FROM memberships m WHERE m.channel_id = c.id))
+         SELECT concat_ws(':', c.version, c.state, c.paused_at, c.rests_at, c.title, (SELECT count(*) FROM memberships m WHERE m.channel_id = c.id))
            FROM channels c
           WHERE c.id = $1
        ), '')`

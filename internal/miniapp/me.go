@@ -23,6 +23,7 @@ type channelLine struct {
 	State    editorial.ChannelState `json:"state"`
 	Missing  []string               `json:"missing"`
 	Paused   bool                   `json:"paused"`
+	Rests    bool                   `json:"rests"` // beyond its payer's plan
 	Role     editorial.Role         `json:"role"`
 	TimeZone string                 `json:"time_zone"`
 	Language string                 `json:"language"`
@@ -41,7 +42,7 @@ type meWire struct {
 
 func lineOf(v desk.ChannelView) channelLine {
 	return channelLine{
-		ID: v.ID, Title: v.Title, Username: v.Username, State: v.State, Missing: list(v.Missing), Paused: v.Paused, Role: v.Role,
+		ID: v.ID, Title: v.Title, Username: v.Username, State: v.State, Missing: list(v.Missing), Paused: v.Paused, Rests: v.Rests, Role: v.Role,
 		TimeZone: v.TimeZone, Language: v.Language, Images: v.ImageStyle, Waiting: v.Waiting, Sources: v.Sources, Notify: v.Notify, Version: v.Version,
 	}
 }

@@ -161,6 +161,7 @@ SELECT d.id,
  WHERE d.state = 'scheduled'
    AND c.state = 'active'
    AND c.paused_at IS NULL
+   AND c.rests_at IS NULL
    AND NOT EXISTS (
        SELECT
          FROM restore_holds h

@@ -78,7 +78,8 @@ SELECT baseline
  WHERE channel_id = $1
    AND source_id = $2
    AND baseline_done_at IS NULL
-   AND paused_at IS NULL`
+   AND paused_at IS NULL
+   AND rests_at IS NULL`
 
 // baselineItemsSQL takes the freshest of what the source showed, those with a
 // text to draft from first.

@@ -8,7 +8,7 @@ export type Weekday = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 export interface Person { id: number; first_name: string; username: string; language: string; operator: boolean; channel_id: number }
 export interface ChannelLine {
   id: number; title: string; username: string; state: 'active' | 'no_rights' | 'kicked' | 'unlinked'; missing: string[];
-  paused: boolean; role: Role; time_zone: string; language: string; image_style: 'preview' | 'photo' | 'none';
+  paused: boolean; rests: boolean; role: Role; time_zone: string; language: string; image_style: 'preview' | 'photo' | 'none';
   waiting: number; sources: number; notify: boolean; version: number;
 }
 export interface Channel extends ChannelLine {

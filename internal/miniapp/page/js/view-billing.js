@@ -32,10 +32,10 @@ export function billingView() {
         try { await send('POST', 'billing/cancel', {}); toast(t('plan.cancelled')); } catch (err) { toast(explain(err), { tone: 'bad' }); }
         load();
       }), { class: 'danger-text' })),
-    b.quotas.length > 0 && h('section', { class: 'group' }, h('h2', null, t('quotas')), b.quotas.map(q => h('div', { class: 'quota' }, h('span', null, words('quota', q.code)), h('span', null, q.limit ? `${q.used} / ${q.limit}` : `${q.used}`),
+    b.quotas.length > 0 && h('section', { class: 'group' }, h('h2', null, t('quotas')), b.quotas.map(q => h('div', { class: 'quota' }, h('span', null, words('quota', q.code)), h('span', null, q.limit ? t('quota.use', { used: q.used, limit: q.limit }) : `${q.used}`),
       q.limit > 0 && h('progress', { max: String(q.limit), value: q.used, 'aria-label': words('quota', q.code) })))),
     b.enabled && b.plans.length > 0 && h('section', { class: 'group' }, h('h2', null, t('plans')), h('div', { class: 'plans' }, b.plans.map(p => h('div', { class: `offer${p.id === b.plan ? ' current' : ''}` }, h('h3', null, p.title), h('p', { class: 'big' }, t('stars', { n: p.stars }), h('small', { class: 'hint' }, ' / ', t('days', { n: p.days }))),
-      h('ul', null, Object.entries(p.limits).map(([k, n]) => h('li', null, `${words('quota', k)}: ${n || '∞'}`))), p.id !== b.plan && p.stars > 0 && button(t('plan.take'), () => pay(p.id), { class: 'primary wide' }))))),
+      h('ul', null, Object.entries(p.limits).map(([k, n]) => h('li', null, `${words('quota', k)}: ${n || '∞'}`))), (p.id !== b.plan || !b.renews) && p.stars > 0 && button(t('plan.take'), () => pay(p.id), { class: 'primary wide' }))))),
     b.payments.length > 0 && h('section', { class: 'group' }, h('h2', null, t('payments')), h('ul', { class: 'plainlist' }, b.payments.map(p => h('li', null, h('time', { datetime: p.at }, dayClock(p.at)), h('span', null, words('plan', p.plan)), h('span', null, t('stars', { n: p.stars })), h('span', { class: 'chip' }, t(`payment.${p.state}`)))))),
     b.enabled && h('p', { class: 'hint small' }, t('billing.help')));
   }

@@ -1,0 +1,132 @@
+package channels
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/postonce/postonce/internal/postgres"
+)
+
+// What a person pays for: the channels that he linked and what they follow.
+
+const channelPayerSQL = `
+SELECT created_by
+  FROM channels
+ WHERE id = $1`
+
+// Payer returns whose plan a channel uses: the person who linked it; ErrNotFound.
+func Payer(ctx context.Context, q postgres.Querier, id int64) (int64, error) {
+	return one[int64](ctx, q, channelPayerSQL, id)
+}
+
+const holdingsSQL = `
+SELECT (SELECT count(*)
+          FROM channels
+         WHERE created_by = $1
+           AND state <> 'unlinked'),
+       (SELECT count(*)
+          FROM subscriptions s
+          JOIN channels c ON c.id = s.channel_id
+         WHERE c.created_by = $1
+           AND c.state <> 'unlinked')`
+
+// Holdings counts the channels that a person pays for and what they follow,
+// with what rests.
+func Holdings(ctx context.Context, q postgres.Querier, personID int64) (channels, sources int64, err error) {
+	err = q.QueryRow(ctx, holdingsSQL, personID).Scan(&channels, &sources)
+	return channels, sources, err
+}
+
+func (s *Service) holdingsChanged(ctx context.Context, tx pgx.Tx, channelID int64) error {
+	if s.cfg.OnHoldings == nil {
+		return nil
+	}
+	payer, err := Payer(ctx, tx, channelID)
+	if err != nil {
+		return err
+	}
+	return s.cfg.OnHoldings(ctx, tx, payer)
+}
+
+// Fit says what a plan's bounds changed.
+type Fit struct {
+	Resting        []int64 // channels that rest from now on
+	Woken          []int64 // channels that work again
+	SourcesResting int
+	SourcesWoken   int
+}
+
+const channelsRestSQL = `
+UPDATE channels c
+   SET rests_at = CASE WHEN r.place > $2 THEN clock_timestamp() END
+  FROM (SELECT id,
+               row_number() OVER (ORDER BY created_at, id) AS place
+          FROM channels
+         WHERE created_by = $1
+           AND state <> 'unlinked') r
+ WHERE c.id = r.id
+   AND (c.rests_at IS NOT NULL) <> (r.place > $2)
+RETURNING c.id,
+       c.rests_at IS NOT NULL`
+
+const subscriptionsRestSQL = `
+UPDATE subscriptions s
+   SET rests_at = CASE WHEN r.rests THEN clock_timestamp() END
+  FROM (SELECT t.channel_id,
+               t.source_id,
+               c.rests_at IS NOT NULL
+               OR row_number() OVER (PARTITION BY c.rests_at IS NOT NULL ORDER BY t.created_at, t.channel_id, t.source_id) > $2 AS rests
+          FROM subscriptions t
+          JOIN channels c ON c.id = t.channel_id
+         WHERE c.created_by = $1
+           AND c.state <> 'unlinked') r
+ WHERE s.channel_id = r.channel_id
+   AND s.source_id = r.source_id
+   AND (s.rests_at IS NOT NULL) <> r.rests
+RETURNING s.channel_id,
+       s.rests_at IS NOT NULL`
+
+// FitPlan lets rest what exceeds the bounds of a person's plan, the newest
+// first, and wakes what fits again; 0 is no bound. What a resting channel follows
+// rests with it. Nothing is deleted. The caller lets no other FitPlan of the
+// person run at the same time.
+func (s *Service) FitPlan(ctx context.Context, tx pgx.Tx, personID, maxChannels, maxSources int64) (Fit, error) {
+	var f Fit
+	var id int64
+	var rests bool
+	for _, part := range []struct {
+		sql  string
+		most int64
+		note func()
+	}{
+		{channelsRestSQL, maxChannels, func() {
+			if rests {
+				f.Resting = append(f.Resting, id)
+			} else {
+				f.Woken = append(f.Woken, id)
+			}
+		}},
+		{subscriptionsRestSQL, maxSources, func() {
+			if rests {
+				f.SourcesResting++
+			} else {
+				f.SourcesWoken++
+			}
+		}},
+	} {
+		if part.most == 0 {
+			part.most = math.MaxInt32
+		}
+		rows, err := tx.Query(ctx, part.sql, personID, part.most)
+		if err != nil {
+			return f, fmt.Errorf("fit the plan of %d: %w", personID, err)
+		}
+		if _, err := pgx.ForEachRow(rows, []any{&id, &rests}, func() error { part.note(); return nil }); err != nil {
+			return f, fmt.Errorf("fit the plan of %d: %w", personID, err)
+		}
+	}
+	return f, nil
+}
