@@ -406,7 +406,7 @@ error.slot_taken|This slot was just taken. Choose another.|Слот только
 error.slot_past|This time has passed. Choose a later one.|Это время прошло. Выберите позже.
 error.no_free_slot|The week has no free slot. Add slots in Channel.|На неделе нет свободных слотов. Добавьте их в разделе «Канал».
 error.channel_no_rights|The bot may not post in the channel: give it the right to post.|У бота нет права публиковать: дайте его.
-error.channel_rests|The plan allows no more channels.|Тариф не позволяет больше каналов.
+error.channel_rests|The channel rests.|Канал отдыхает.
 error.channel_paused|The channel is paused. Resume it first.|Канал на паузе. Сначала продолжите.
 error.setting|This cannot be: {field} = {value}|Так нельзя: {field} = {value}
 error.draft_text|The text cannot be taken: {why}|Текст не принят: {why}
