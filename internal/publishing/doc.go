@@ -75,6 +75,9 @@ type Config struct {
 	Get        func(ctx context.Context, url string) ([]byte, error)
 	// LogChatID is the private chat in which doubts are probed; 0: no probes.
 	LogChatID int64
+	// ProbeIDs is how many ids after the last known one a probe tries: posts of
+	// people in between use up ids as well. 0 is DefaultProbeIDs.
+	ProbeIDs int64
 
 	// Grace is how late a post may still go out; after that its slot counts as
 	// missed. 0 is DefaultGrace.
@@ -87,6 +90,9 @@ type Config struct {
 
 // DefaultGrace is how late a post may still go out.
 const DefaultGrace = 10 * time.Minute
+
+// DefaultProbeIDs is how many ids a probe tries.
+const DefaultProbeIDs = 12
 
 // DefaultLooks returns when a doubt is looked into: first after the minute that
 // telegram.md asks for, then as a late post could still appear.
@@ -127,6 +133,9 @@ func New(cfg Config) *Service {
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = telegram.PublishTimeout
+	}
+	if cfg.ProbeIDs == 0 {
+		cfg.ProbeIDs = DefaultProbeIDs
 	}
 	if cfg.Looks == nil {
 		cfg.Looks = DefaultLooks()

@@ -1,18 +1,12 @@
 package publishing
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/postonce/postonce/internal/article/node"
-
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 )
 
 // historyPages bounds how far ReadChannel pages: a thousand posts.
@@ -84,44 +78,11 @@ func (s *Service) historyPage(ctx context.Context, name string, chatID, after in
 	if err != nil {
 		return nil, "", fmt.Errorf("read the public page of %s: %w", name, err)
 	}
-	seen, ok := readPreview(body, chatID)
+	posts, ok := readPreview(body, chatID)
 	if !ok {
 		return nil, "it has no public page under its name", nil
 	}
-	links := linksByPost(body)
-	for _, p := range seen {
-		posts = append(posts, Post{ID: p.MessageID, At: p.At, Text: p.Text, Links: links[p.MessageID]})
-	}
 	return posts, "", nil
-}
-
-// linksByPost returns the addresses in the texts of a preview page.
-func linksByPost(body []byte) map[int64][]string {
-	out := map[int64][]string{}
-	doc, err := html.Parse(bytes.NewReader(body))
-	if err != nil {
-		return out
-	}
-	for n := range doc.Descendants() {
-		if n.Type != html.ElementNode || node.Attr(n, "data-post") == "" {
-			continue
-		}
-		id, _, err := readDataView(node.Attr(n, "data-view"))
-		if err != nil {
-			continue
-		}
-		for c := range n.Descendants() {
-			if !node.HasClass(c, "tgme_widget_message_text") {
-				continue
-			}
-			for a := range c.Descendants() {
-				if a.DataAtom == atom.A && node.Attr(a, "href") != "" {
-					out[id] = append(out[id], node.Attr(a, "href"))
-				}
-			}
-		}
-	}
-	return out
 }
 
 // PlainText is a draft's markup as a reader of the channel sees it.

@@ -12,13 +12,8 @@ import (
 	"github.com/postonce/postonce/internal/telegram"
 )
 
-const (
-	// probeIDs is how many ids after the last known one are tried. Posts of
-	// people in between use up ids as well.
-	probeIDs = 12
-	// probeTimeout bounds one forward.
-	probeTimeout = 30 * time.Second
-)
+// probeTimeout bounds one forward.
+const probeTimeout = 30 * time.Second
 
 // probe forwards what comes after the last known post into the log chat, and
 // reads it there. A positive control comes first: a post that certainly exists
@@ -36,7 +31,7 @@ func (s *Service) probe(ctx context.Context, job *queue.Job[LookArgs], d *doubt)
 		ok = true
 	}
 	// Ids are never used again: the newest one known before the send is a right start even if that post was deleted.
-	for id := d.AfterMessage + 1; id <= d.AfterMessage+probeIDs; id++ {
+	for id := d.AfterMessage + 1; id <= d.AfterMessage+s.cfg.ProbeIDs; id++ {
 		p, err := s.forward(ctx, job, d, id, "look")
 		if err != nil {
 			return posts, false, err

@@ -62,7 +62,7 @@ func TestNothingIsPublishedTwice(t *testing.T) {
 		seed++
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			r := newRig(t, 240, seed)
-			r.run(6 * len(steps()))
+			r.run(3 * len(steps()))
 			for at, n := range r.deaths {
 				deaths[at] += n
 			}
@@ -203,7 +203,7 @@ func (r *rig) run(deaths int) {
 // play lets processes work and die, and then one in peace, until no job is left.
 func (r *rig) play(deaths int) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Minute)
 	defer cancel()
 	var next int
 	var wg sync.WaitGroup
@@ -229,7 +229,7 @@ func (r *rig) play(deaths int) {
 	wg.Wait()
 	r.process(ctx, "")
 	if ctx.Err() != nil {
-		r.t.Fatalf("jobs are left after five minutes:\n%s", strings.Join(r.lines(`SELECT kind || ' ' || key || ' ' || state || ' ' || run_at || ' ' || coalesce(last_error, '') FROM jobs LIMIT 20`), "\n"))
+		r.t.Fatalf("jobs are left after 20 minutes:\n%s", strings.Join(r.lines(`SELECT kind || ' ' || key || ' ' || state || ' ' || run_at || ' ' || coalesce(last_error, '') FROM jobs LIMIT 20`), "\n"))
 	}
 }
 

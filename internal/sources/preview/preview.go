@@ -3,21 +3,16 @@
 package preview
 
 import (
-	"bytes"
 	"errors"
 	"net/url"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/postonce/postonce/internal/article/node"
-
-	"golang.org/x/net/html"
-
 	"github.com/postonce/postonce/internal/article"
+	"github.com/postonce/postonce/internal/article/channelpage"
 	"github.com/postonce/postonce/internal/sources/decode"
 )
 
@@ -35,30 +30,16 @@ type Page struct {
 // Parse reads a page; its entries come newest first, whatever their order on
 // the page. name is the channel's, without @.
 func Parse(body []byte, name string, now time.Time) (*Page, error) {
-	doc, err := html.Parse(bytes.NewReader(body))
-	if err != nil {
+	shown, err := channelpage.Read(body)
+	if err != nil || !shown.History && !shown.Info && len(shown.Posts) == 0 {
 		return nil, ErrOff
 	}
-	p := &Page{Doc: &decode.Document{Format: decode.Telegram, Home: "https://t.me/" + name}}
+	p := &Page{Doc: &decode.Document{Format: decode.Telegram, Home: "https://t.me/" + name, Title: article.Title(shown.Title)}}
 	posts := map[int]decode.Entry{}
-	history := false
-	for n := range doc.Descendants() {
-		if n.Type != html.ElementNode {
-			continue
+	for _, one := range shown.Posts {
+		if e, ok := entry(&one, name, now); ok {
+			posts[int(one.ID)] = e
 		}
-		switch {
-		case n.Data == "meta" && node.Attr(n, "property") == "og:title":
-			p.Doc.Title = article.Title(node.Attr(n, "content"))
-		case node.HasClass(n, "tgme_channel_history"), node.HasClass(n, "tgme_channel_info"):
-			history = true
-		case node.HasClass(n, "tgme_widget_message") && node.Attr(n, "data-post") != "":
-			if id, e, ok := post(n, name, now); ok {
-				posts[id] = e
-			}
-		}
-	}
-	if !history && len(posts) == 0 {
-		return nil, ErrOff
 	}
 	p.collect(posts)
 	return p, nil
@@ -97,45 +78,23 @@ func Before(pageURL string, id int) string {
 	return u.String()
 }
 
-var backgroundImage = regexp.MustCompile(`background-image:\s*url\(['"]?([^'")]+)`)
-
-// post reads one message. Service messages (a pin, a new photo) are none.
-func post(n *html.Node, name string, now time.Time) (int, decode.Entry, bool) {
-	slug := node.Attr(n, "data-post")
-	_, num, _ := strings.Cut(slug, "/")
-	id, err := strconv.Atoi(num)
-	if err != nil || id <= 0 || node.HasClass(n, "service_message") {
-		return 0, decode.Entry{}, false
-	}
+// entry reads one message. Service messages (a pin, a new photo) are none, and
+// neither is what has no text and no picture.
+func entry(p *channelpage.Post, name string, now time.Time) (decode.Entry, bool) {
+	slug := strings.ToLower(name) + "/" + strconv.FormatInt(p.ID, 10)
 	e := decode.Entry{
-		ID: strings.ToLower(name) + "/" + num, Link: "https://t.me/" + name + "/" + num,
-		Platform: "telegram:" + strings.ToLower(name) + "/" + num,
+		ID: slug, Link: "https://t.me/" + name + "/" + strconv.FormatInt(p.ID, 10), Platform: "telegram:" + slug,
+		Body: p.HTML(), Image: p.Image, Author: article.Title(p.From),
 	}
-	for d := range n.Descendants() {
-		if d.Type != html.ElementNode || within(d, "tgme_widget_message_reply") {
-			continue
-		}
-		switch {
-		case d.Data == "time" && node.Attr(d, "datetime") != "" && within(d, "tgme_widget_message_date"):
-			if t, ok := decode.ParseDate(node.Attr(d, "datetime")); ok {
-				e.RawDate, e.Published = node.Attr(d, "datetime"), decode.Plausible(t, now)
-			}
-		case node.HasClass(d, "tgme_widget_message_text") && e.Body == "" && !within(d, "tgme_widget_message_text"):
-			e.Body = render(d)
-		case node.HasClass(d, "tgme_widget_message_photo_wrap"), node.HasClass(d, "tgme_widget_message_video_thumb"), node.HasClass(d, "link_preview_image"):
-			if m := backgroundImage.FindStringSubmatch(node.Attr(d, "style")); m != nil && e.Image == "" {
-				e.Image = article.Resolve("https://t.me/", m[1])
-			}
-		case node.HasClass(d, "tgme_widget_message_forwarded_from_name") && e.Author == "":
-			e.Author = article.Title(textOf(d))
-		}
+	if p.Service || e.Body == "" && e.Image == "" {
+		return decode.Entry{}, false
+	}
+	if t, ok := decode.ParseDate(p.Date); ok {
+		e.RawDate, e.Published = p.Date, decode.Plausible(t, now)
 	}
 	e.Summary = e.Body
 	e.Title = Headline(e.Text())
-	if e.Body == "" && e.Image == "" {
-		return 0, decode.Entry{}, false
-	}
-	return id, e, true
+	return e, true
 }
 
 // Headline is the first line of a post, for lists: posts have no titles.
@@ -151,33 +110,4 @@ func Headline(text string) string {
 		cut = cut[:i]
 	}
 	return cut + "…"
-}
-
-func render(n *html.Node) string {
-	var b bytes.Buffer
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if err := html.Render(&b, c); err != nil {
-			break
-		}
-	}
-	return b.String()
-}
-
-func within(n *html.Node, class string) bool {
-	for p := n.Parent; p != nil; p = p.Parent {
-		if node.HasClass(p, class) {
-			return true
-		}
-	}
-	return false
-}
-
-func textOf(n *html.Node) string {
-	var b strings.Builder
-	for d := range n.Descendants() {
-		if d.Type == html.TextNode {
-			b.WriteString(d.Data)
-		}
-	}
-	return b.String()
 }
