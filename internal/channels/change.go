@@ -37,6 +37,8 @@ type Change struct {
 	AutopilotSources *[]int64             `json:"autopilot_sources,omitempty"`
 	Digest           *string              `json:"digest,omitempty"`
 	DigestAt         *editorial.Clock     `json:"digest_at,omitempty"`
+	// IfVersion makes the change conditional: ErrChanged unless the settings still have this version.
+	IfVersion *int `json:"-"`
 }
 
 const channelUpdateSQL = `
@@ -64,6 +66,7 @@ UPDATE channels
        digest_at = coalesce($22, digest_at),
        version = version + 1
  WHERE id = $1
+   AND version = coalesce($23::int, version)
 RETURNING id`
 
 // Update changes settings; an *InvalidError names the first one that cannot be.
@@ -86,11 +89,14 @@ func (s *Service) Update(ctx context.Context, tx pgx.Tx, id int64, ch Change) er
 	ok, err := postgres.Affected(ctx, tx, channelUpdateSQL, id, ch.Language, ch.Tone, ch.LookFor, ch.Avoid, ch.Threshold,
 		ch.Footer, ch.LinkStyle, ch.ImageStyle, ch.Hashtags, ch.TimeZone, ch.Week, quietFrom, quietTo,
 		ch.DailyCap, ch.Missed, ch.Autopilot, ch.AutopilotMinutes, ch.AutopilotScore, ch.AutopilotSources,
-		ch.Digest, digestAt)
+		ch.Digest, digestAt, ch.IfVersion)
 	if err != nil {
 		return fmt.Errorf("update channel %d: %w", id, err)
 	}
-	if !ok {
+	switch {
+	case !ok && ch.IfVersion != nil:
+		return ErrChanged // a channel that is not there has no version either
+	case !ok:
 		return ErrNotFound
 	}
 	return nil

@@ -192,7 +192,7 @@ func TestAnInvitationWorksOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := s.Invite(ctx, pool, ch.ID, editorial.Editor, ann, time.Hour)
+	token, err := s.Invite(ctx, pool, ch.ID, editorial.Editor, ann, "", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestTheLastOwnerStays(t *testing.T) {
 	if err := remove(ann); !errors.Is(err, channels.ErrLastOwner) {
 		t.Errorf("the last owner left: %v", err)
 	}
-	token, err := s.Invite(ctx, pool, ch.ID, editorial.Owner, ann, time.Hour)
+	token, err := s.Invite(ctx, pool, ch.ID, editorial.Owner, ann, "", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,6 +56,7 @@ var (
 	// ErrNoChannel means that the chat is a group or a private chat.
 	ErrNoChannel = errors.New("channels: not a channel")
 	// ErrLastOwner means that the channel would be left without an owner.
+	ErrChanged   = errors.New("channels: somebody else changed the settings meanwhile")
 	ErrLastOwner = errors.New("channels: the last owner stays")
 	// ErrInvitation means that an invitation was used by somebody else, is too old or never existed.
 	ErrInvitation = errors.New("channels: the invitation does not work any more")

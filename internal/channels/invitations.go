@@ -31,14 +31,17 @@ INSERT INTO invitations (
        created_by,
        expires_at
 ) VALUES ($1, $2, $3, $4, clock_timestamp() + $5::interval)
+ON CONFLICT (token_hash) DO UPDATE SET token_hash = excluded.token_hash
 RETURNING expires_at`
 
-// Invite makes a link's token that works once: into a channel with a role.
-func (s *Service) Invite(ctx context.Context, q postgres.Querier, channelID int64, role editorial.Role, by int64, lasts time.Duration) (string, error) {
+// Invite makes a link's token that works once: into a channel with a role. The
+// caller may bring a secret token of its own, so that one that is asked for
+// twice is made once; empty: one is drawn.
+func (s *Service) Invite(ctx context.Context, q postgres.Querier, channelID int64, role editorial.Role, by int64, token string, lasts time.Duration) (string, error) {
 	if !role.May(editorial.Viewer) {
 		return "", &InvalidError{"role", string(role)}
 	}
-	return s.invite(ctx, q, &channelID, string(role), &by, lasts)
+	return s.invite(ctx, q, &channelID, string(role), &by, token, lasts)
 }
 
 // InviteIntoBot makes a token that admits a person (ACCESS=invite), or makes
@@ -51,15 +54,17 @@ func (s *Service) InviteIntoBot(ctx context.Context, q postgres.Querier, operato
 	if by == 0 {
 		creator = nil // printed by the program itself on its first start
 	}
-	return s.invite(ctx, q, nil, role, creator, lasts)
+	return s.invite(ctx, q, nil, role, creator, "", lasts)
 }
 
-func (s *Service) invite(ctx context.Context, q postgres.Querier, channelID *int64, role string, by *int64, lasts time.Duration) (string, error) {
-	raw := make([]byte, 18)
-	if _, err := rand.Read(raw); err != nil {
-		return "", err
+func (s *Service) invite(ctx context.Context, q postgres.Querier, channelID *int64, role string, by *int64, token string, lasts time.Duration) (string, error) {
+	if token == "" {
+		raw := make([]byte, 18)
+		if _, err := rand.Read(raw); err != nil {
+			return "", err
+		}
+		token = base64.RawURLEncoding.EncodeToString(raw)
 	}
-	token := base64.RawURLEncoding.EncodeToString(raw)
 	if _, err := one[time.Time](ctx, q, invitationAddSQL, hash(token), channelID, role, by, lasts); err != nil {
 		return "", fmt.Errorf("invite as %s: %w", role, err)
 	}

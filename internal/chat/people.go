@@ -55,7 +55,7 @@ func (c *Chat) invite(ctx context.Context, t *turn, d tapped) error {
 		return err
 	}
 	role := editorial.Role(d.text(1))
-	token, err := c.desk.Invite(ctx, t.by(), ch.ID, role)
+	token, err := c.desk.Invite(ctx, t.by(), ch.ID, role, "")
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // joins makes somebody an editor of a channel.
 func (a *actor) joins(by *actor, channel int64) {
 	a.b.t.Helper()
-	token, err := a.b.desk.Invite(a.b.t.Context(), by.ID, channel, editorial.Editor)
+	token, err := a.b.desk.Invite(a.b.t.Context(), by.ID, channel, editorial.Editor, "")
 	if err != nil {
 		a.b.t.Fatal(err)
 	}

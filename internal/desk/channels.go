@@ -114,7 +114,8 @@ func (d *Desk) Unlink(ctx context.Context, by, id int64) (bool, error) {
 	return changed, err
 }
 
-// Update changes settings; error.setting names what cannot be. For owners. Slots
+// Update changes settings; error.setting names what cannot be, and error.changed
+// says that IfVersion is not theirs any more. For owners. Slots
 // that drafts hold already stay where they are, also when the week or the zone changes.
 func (d *Desk) Update(ctx context.Context, by, id int64, change ChannelChange) (ChannelView, error) {
 	if _, err := d.may(ctx, d.pool, by, id, editorial.Owner); err != nil {

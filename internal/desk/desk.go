@@ -178,6 +178,7 @@ func explain(err error) error {
 		code string
 	}{
 		{channels.ErrNotFound, CodeNotYours},
+		{channels.ErrChanged, CodeChanged},
 		{channels.ErrTaken, CodeTaken},
 		{channels.ErrPersonNoAdmin, CodeNotAdmin},
 		{channels.ErrBotNoAdmin, CodeBotNotAdmin},

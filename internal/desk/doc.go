@@ -51,6 +51,7 @@ const (
 	CodePaused         = "error.channel_paused"    // Post now in a paused channel
 	CodeRests          = "error.channel_rests"     // Post now in a channel beyond the plan
 	CodeSetting        = "error.setting"           // Args: field, value
+	CodeChanged        = "error.changed"           // Update of settings that somebody else changed meanwhile
 	CodeSlotTaken      = "error.slot_taken"        // Args: at
 	CodeSlotPast       = "error.slot_past"         // not a time to come
 	CodeNoSlot         = "error.no_free_slot"      // the week has no free slot

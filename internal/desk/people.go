@@ -49,11 +49,12 @@ func (d *Desk) Members(ctx context.Context, by, channelID int64) ([]Member, erro
 }
 
 // Invite makes the token of a link that works once and lasts a week; for owners.
-func (d *Desk) Invite(ctx context.Context, by, channelID int64, role editorial.Role) (string, error) {
+// Asked for with the same secret token again, it is the same one; empty: one is drawn.
+func (d *Desk) Invite(ctx context.Context, by, channelID int64, role editorial.Role, token string) (string, error) {
 	if _, err := d.may(ctx, d.pool, by, channelID, editorial.Owner); err != nil {
 		return "", err
 	}
-	token, err := d.channels.Invite(ctx, d.pool, channelID, role, by, invitationLasts)
+	token, err := d.channels.Invite(ctx, d.pool, channelID, role, by, token, invitationLasts)
 	return token, explain(err)
 }
 

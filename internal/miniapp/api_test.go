@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -112,56 +113,12 @@ func TestASessionEndsAndAnotherBotsIsWorthNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := newRecorder()
+	rec := httptest.NewRecorder()
 	req, _ := http.NewRequestWithContext(t.Context(), "GET", "/api/v1/me", nil)
 	req.Header.Set("Authorization", token)
 	other.API().ServeHTTP(rec, req)
 	if rec.Code != http.StatusUnauthorized {
 		t.Errorf("another bot takes the session: %d", rec.Code)
-	}
-}
-
-// TestAStrangerLearnsNothing asks every operation that names a channel or a
-// draft as a person without a role there.
-func TestAStrangerLearnsNothing(t *testing.T) {
-	t.Parallel()
-	srv := start(t, refusing{newFakeDesk(time.Now())}, time.Now)
-	s, err := miniapp.New(miniapp.Config{Desk: newFakeDesk(time.Now()), Token: botToken, Now: time.Now, Logger: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	token := session(t, srv.URL, eve)
-	asked := 0
-	for _, r := range s.RoutesForTest() {
-		method, path, _ := strings.Cut(r, " ")
-		if !strings.Contains(path, "{") && path != "/events" {
-			continue
-		}
-		path = strings.NewReplacer("{channel}", "1", "{draft}", "1", "{source}", "1", "{story}", "1", "{person}", "101", "{pack}", "sea").Replace(path)
-		if path == "/events" {
-			path += "?channel=1"
-		}
-		body := ""
-		if method == "POST" || method == "PATCH" {
-			body = `{}`
-		}
-		if strings.HasSuffix(path, "/schedule") || strings.HasSuffix(path, "/move") {
-			body = `{"at":"2030-01-01T00:00:00Z"}`
-		}
-		if strings.HasSuffix(path, "/members/101") && method == "PATCH" {
-			body = `{"role":"viewer"}`
-		}
-		res, out := ask(t, method, srv.URL+"/api/v1"+path, token, body)
-		if res.StatusCode != http.StatusNotFound || out["code"] != "error.not_yours" {
-			t.Errorf("%s %s as a stranger: %d %v, want 404 error.not_yours", method, path, res.StatusCode, out)
-		}
-		if got := res.Header.Get("Content-Type"); got != "application/problem+json" {
-			t.Errorf("%s %s: %q", method, path, got)
-		}
-		asked++
-	}
-	if asked < 40 {
-		t.Fatalf("only %d operations were asked", asked)
 	}
 }
 
@@ -369,4 +326,89 @@ func TestTheModulesCanBeJoined(t *testing.T) {
 			t.Errorf("%s: %q is a form that cannot be joined", f.Name(), s)
 		}
 	}
+}
+
+// TestEveryCodeOfTheServersHasWords looks for the codes that the page is sent
+// and puts into a key: of the desk's errors and lives, of kinds, states and findings.
+func TestEveryCodeOfTheServersHasWords(t *testing.T) {
+	t.Parallel()
+	en, _ := catalogue(t)
+	has := func(key string) bool { return en[key] != "" || en[key+"#other"] != "" }
+	source := ""
+	for _, dir := range []string{"../desk", "../publishing"} {
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if strings.HasSuffix(f.Name(), ".go") && !strings.HasSuffix(f.Name(), "_test.go") {
+				raw, err := os.ReadFile(dir + "/" + f.Name())
+				if err != nil {
+					t.Fatal(err)
+				}
+				source += string(raw)
+			}
+		}
+	}
+	// The codes that only the chat and the operators' commands can cause.
+	elsewhere := []string{"error.not_operator", "error.channel_taken", "error.not_channel_admin", "error.bot_not_admin", "error.not_a_channel", "error.invitation", "error.job", "error.finding", "error.source."}
+	for _, m := range regexp.MustCompile(`"(error\.[a-z_.]+)"`).FindAllStringSubmatch(source, -1) {
+		if !has(m[1]) && !slices.Contains(elsewhere, m[1]) {
+			t.Errorf("the desk refuses with %s, which the page has no words for", m[1])
+		}
+	}
+	lives := regexp.MustCompile(`'life\.([a-z_]+)'`).FindAllStringSubmatch(source, -1)
+	for _, m := range append(lives, []string{"", "approved"}, []string{"", "skipped"}, []string{"", "taken_back"}, []string{"", "published"}, []string{"", "failed"}, []string{"", "unconfirmed"}) {
+		if !has("life." + m[1]) {
+			t.Errorf("a life holds life.%s, which the page has no words for", m[1])
+		}
+	}
+	if len(lives) < 8 {
+		t.Errorf("only %d codes of lives were found", len(lives))
+	}
+	lists := regexp.MustCompile(`func (?:channel|draft)Kinds\(\) \[\]string \{\s+return \[\]string\{([^}]*)\}`).FindAllStringSubmatch(source, -1)
+	for _, l := range lists {
+		for _, kind := range regexp.MustCompile(`\w+`).FindAllString(l[1], -1) {
+			if !has("jobkind." + kind) {
+				t.Errorf("a status holds jobs of kind %s, which the page has no words for", kind)
+			}
+		}
+	}
+	if len(lists) != 2 {
+		t.Errorf("%d lists of kinds were found", len(lists))
+	}
+	// What the tables allow.
+	for area, values := range map[string][]string{
+		"verdict": checked(t, "verdict"), "how": append(checked(t, "settled_how"), checked(t, "how")...), "finding": checked(t, "finding"),
+		"skip": checked(t, "skip_reason"), "composer": checked(t, "composer"),
+	} {
+		for _, v := range values {
+			if !has(area + "." + v) {
+				t.Errorf("the page has no words for %s.%s", area, v)
+			}
+		}
+	}
+}
+
+// checked are the values that a CHECK of the features' tables allows in a column.
+func checked(t *testing.T, column string) []string {
+	t.Helper()
+	var out []string
+	for _, file := range []string{"0004_stories", "0005_scoring", "0006_drafting", "0008_publishing"} {
+		raw, err := os.ReadFile("../../migrations/" + file + ".sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`CHECK \(`+column+` IN \(([^)]*)\)`).FindAllStringSubmatch(string(raw), -1) {
+			for _, v := range regexp.MustCompile(`'(\w+)'`).FindAllStringSubmatch(m[1], -1) {
+				if v[1] != "lead" && v[1] != "sending" { // said of nothing that people are shown
+					out = append(out, v[1])
+				}
+			}
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("no CHECK names the values of %s", column)
+	}
+	return out
 }

@@ -52,11 +52,7 @@ func settings(v desk.ChannelView) reply {
 
 func versionTag(version int) string { return fmt.Sprintf("v%d.", version) }
 
-func (s *Server) channel(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) channel(c *call, id int64) (reply, error) {
 	v, err := s.cfg.Desk.Channel(c.Context(), c.by, id)
 	return settings(v), err
 }
@@ -104,12 +100,22 @@ func clock(field, raw string) (editorial.Clock, error) {
 	return at, nil
 }
 
-// changeChannel sets what the body names. With If-Match, only if nobody changed the settings meanwhile.
-func (s *Server) changeChannel(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
+// ifMatch reads the version of the settings that a change goes out from; nil: from
+// any. The rest of the tag is of what was read beside them. One condition is
+// checked by the statement that writes.
+func ifMatch(header string) (*int, error) {
+	if header == "" || header == "*" {
+		return nil, nil
 	}
+	var version int
+	if _, err := fmt.Sscanf(strings.TrimPrefix(header, "W/"), `"v%d.`, &version); err != nil {
+		return nil, problem{Status: http.StatusPreconditionFailed, Code: desk.CodeChanged, Title: "If-Match names no version of these settings."}
+	}
+	return &version, nil
+}
+
+// changeChannel sets what the body names. With If-Match, only if nobody changed the settings meanwhile.
+func (s *Server) changeChannel(c *call, id int64) (reply, error) {
 	in, err := decode[settingsChange](c)
 	if err != nil {
 		return reply{}, err
@@ -118,52 +124,30 @@ func (s *Server) changeChannel(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if match := c.Header.Get("If-Match"); match != "" {
-		now, err := s.cfg.Desk.Channel(c.Context(), c.by, id)
-		if err != nil {
-			return reply{}, err
-		}
-		if !strings.HasPrefix(match, `"`+versionTag(now.Version)) {
-			return reply{}, problem{Status: http.StatusPreconditionFailed, Code: "changed", Title: "Somebody changed the settings meanwhile.", Args: map[string]any{"version": now.Version}}
-		}
+	if change.IfVersion, err = ifMatch(c.Header.Get("If-Match")); err != nil {
+		return reply{}, err
 	}
 	v, err := s.cfg.Desk.Update(c.Context(), c.by, id, change)
 	return settings(v), err
 }
 
-func (s *Server) pause(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) pause(c *call, id int64) (reply, error) {
 	changed, err := s.cfg.Desk.Pause(c.Context(), c.by, id)
 	return ok(map[string]bool{"changed": changed}), err
 }
 
-func (s *Server) resume(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) resume(c *call, id int64) (reply, error) {
 	changed, err := s.cfg.Desk.Resume(c.Context(), c.by, id)
 	return ok(map[string]bool{"changed": changed}), err
 }
 
-func (s *Server) members(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) members(c *call, id int64) (reply, error) {
 	m, err := s.cfg.Desk.Members(c.Context(), c.by, id)
 	return ok(map[string]any{"members": list(m)}), err
 }
 
 // changeMember changes a role (owners), or whether one gets the cards oneself.
-func (s *Server) changeMember(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) changeMember(c *call, id int64) (reply, error) {
 	person, err := c.id("person")
 	if err != nil {
 		return reply{}, err
@@ -188,14 +172,10 @@ func (s *Server) changeMember(c *call) (reply, error) {
 			return reply{}, err
 		}
 	}
-	return s.members(c)
+	return s.members(c, id)
 }
 
-func (s *Server) removeMember(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) removeMember(c *call, id int64) (reply, error) {
 	person, err := c.id("person")
 	if err != nil {
 		return reply{}, err
@@ -204,18 +184,26 @@ func (s *Server) removeMember(c *call) (reply, error) {
 	return ok(map[string]bool{"changed": gone}), err
 }
 
-func (s *Server) invite(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
+// onceToken is the token of an invitation that is asked for under an
+// Idempotency-Key: asked again, it is the same one. Empty without a key.
+func (s *Server) onceToken(c *call, role editorial.Role) string {
+	key := c.Header.Get("Idempotency-Key")
+	if key == "" {
+		return ""
 	}
+	const length = 24 // of base64: 18 bytes, as a drawn token has
+	return s.sessions.mac(fmt.Sprintf("invitation %d %s %s %q", c.by, c.PathValue("channel"), role, key))[:length]
+}
+
+// invite makes an invitation's link.
+func (s *Server) invite(c *call, id int64) (reply, error) {
 	in, err := decode[struct {
 		Role editorial.Role `json:"role"`
 	}](c)
 	if err != nil {
 		return reply{}, err
 	}
-	token, err := s.cfg.Desk.Invite(c.Context(), c.by, id, in.Role)
+	token, err := s.cfg.Desk.Invite(c.Context(), c.by, id, in.Role, s.onceToken(c, in.Role))
 	if err != nil {
 		return reply{}, err
 	}

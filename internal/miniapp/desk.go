@@ -62,7 +62,7 @@ type Channels interface {
 	Channel(ctx context.Context, by, id int64) (desk.ChannelView, error)
 	Update(ctx context.Context, by, id int64, change desk.ChannelChange) (desk.ChannelView, error)
 	Members(ctx context.Context, by, channelID int64) ([]desk.Member, error)
-	Invite(ctx context.Context, by, channelID int64, role editorial.Role) (string, error)
+	Invite(ctx context.Context, by, channelID int64, role editorial.Role, token string) (string, error)
 	RemoveMember(ctx context.Context, by, channelID, person int64) (bool, error)
 	SetRole(ctx context.Context, by, channelID, person int64, role editorial.Role) error
 	SetNotify(ctx context.Context, by, channelID int64, notify bool) error

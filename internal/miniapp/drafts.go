@@ -92,11 +92,7 @@ const (
 )
 
 // drafts lists the newest first; `next` goes into `before` for the following page.
-func (s *Server) drafts(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) drafts(c *call, id int64) (reply, error) {
 	before, err := c.number("before", 0, 0, 1<<62)
 	if err != nil {
 		return reply{}, err
@@ -173,42 +169,46 @@ func decided(d desk.Decision, err error) (reply, error) {
 
 func submitted(sub desk.Submission, err error) (reply, error) { return accepted(sub), err }
 
-// asked reads which draft is meant and what is wanted.
-func asked(c *call) (int64, ask, error) {
-	id, err := c.id("draft")
-	if err != nil {
-		return 0, ask{}, err
+// asked makes a handler of what is done with one draft, and what is wanted.
+func asked(do func(c *call, id int64, in ask) (reply, error)) func(c *call) (reply, error) {
+	return func(c *call) (reply, error) {
+		id, err := c.id("draft")
+		if err != nil {
+			return reply{}, err
+		}
+		in, err := decode[ask](c)
+		if err != nil {
+			return reply{}, err
+		}
+		return do(c, id, in)
 	}
-	in, err := decode[ask](c)
-	return id, in, err
 }
 
-type decide func(ctx context.Context, by, draftID int64, transition int) (desk.Decision, error)
-
-func plainDecision(c *call, do decide) (reply, error) {
-	id, in, err := asked(c)
-	if err != nil {
-		return reply{}, err
-	}
-	return decided(do(c.Context(), c.by, id, in.Transition))
+func (s *Server) approve(c *call, id int64, in ask) (reply, error) {
+	return decided(s.cfg.Desk.Approve(c.Context(), c.by, id, in.Transition))
 }
 
-func (s *Server) approve(c *call) (reply, error) { return plainDecision(c, s.cfg.Desk.Approve) }
-func (s *Server) postNow(c *call) (reply, error) { return plainDecision(c, s.cfg.Desk.PostNow) }
-func (s *Server) undo(c *call) (reply, error)    { return plainDecision(c, s.cfg.Desk.Undo) }
-func (s *Server) retry(c *call) (reply, error)   { return plainDecision(c, s.cfg.Desk.Retry) }
+func (s *Server) postNow(c *call, id int64, in ask) (reply, error) {
+	return decided(s.cfg.Desk.PostNow(c.Context(), c.by, id, in.Transition))
+}
+
+func (s *Server) undo(c *call, id int64, in ask) (reply, error) {
+	return decided(s.cfg.Desk.Undo(c.Context(), c.by, id, in.Transition))
+}
+
+func (s *Server) retry(c *call, id int64, in ask) (reply, error) {
+	return decided(s.cfg.Desk.Retry(c.Context(), c.by, id, in.Transition))
+}
 
 type decideAt func(ctx context.Context, by, draftID int64, transition int, at time.Time) (desk.Decision, error)
 
-func (s *Server) timed(c *call, do decideAt) (reply, error) {
-	id, in, err := asked(c)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) timed(c *call, id int64, in ask, do decideAt) (reply, error) {
 	if in.Local != "" {
-		if in.At, err = s.localTime(c, id, in.Local); err != nil {
+		at, err := s.localTime(c, id, in.Local)
+		if err != nil {
 			return reply{}, err
 		}
+		in.At = at
 	}
 	if in.At.IsZero() {
 		return reply{}, badRequest("at or local is missing.")
@@ -216,8 +216,13 @@ func (s *Server) timed(c *call, do decideAt) (reply, error) {
 	return decided(do(c.Context(), c.by, id, in.Transition, in.At))
 }
 
-func (s *Server) schedule(c *call) (reply, error) { return s.timed(c, s.cfg.Desk.ScheduleAt) }
-func (s *Server) move(c *call) (reply, error)     { return s.timed(c, s.cfg.Desk.Move) }
+func (s *Server) schedule(c *call, id int64, in ask) (reply, error) {
+	return s.timed(c, id, in, s.cfg.Desk.ScheduleAt)
+}
+
+func (s *Server) move(c *call, id int64, in ask) (reply, error) {
+	return s.timed(c, id, in, s.cfg.Desk.Move)
+}
 
 // localTime reads a wall-clock time in the zone of the draft's channel.
 func (s *Server) localTime(c *call, draftID int64, raw string) (time.Time, error) {
@@ -232,51 +237,27 @@ func (s *Server) localTime(c *call, draftID int64, raw string) (time.Time, error
 	return wallIn(wall, v.Channel.TimeZone), nil
 }
 
-func (s *Server) skip(c *call) (reply, error) {
-	id, in, err := asked(c)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) skip(c *call, id int64, in ask) (reply, error) {
 	return decided(s.cfg.Desk.Skip(c.Context(), c.by, id, in.Transition, in.Reason))
 }
 
-func (s *Server) skipReason(c *call) (reply, error) {
-	id, in, err := asked(c)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) skipReason(c *call, id int64, in ask) (reply, error) {
 	return decided(s.cfg.Desk.SkipBecause(c.Context(), c.by, id, in.Transition, in.Reason))
 }
 
-func (s *Server) edit(c *call) (reply, error) {
-	id, in, err := asked(c)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) edit(c *call, id int64, in ask) (reply, error) {
 	return decided(s.cfg.Desk.Edit(c.Context(), c.by, id, in.Transition, in.HTML))
 }
 
-func (s *Server) rewrite(c *call) (reply, error) {
-	id, in, err := asked(c)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) rewrite(c *call, id int64, in ask) (reply, error) {
 	return submitted(s.cfg.Desk.Rewrite(c.Context(), c.by, id, in.Transition, in.Instruction))
 }
 
-func (s *Server) settle(c *call) (reply, error) {
-	id, in, err := asked(c)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) settle(c *call, id int64, in ask) (reply, error) {
 	return decided(s.cfg.Desk.Settle(c.Context(), c.by, id, in.Transition, in.Finding, in.Link))
 }
 
-func (s *Server) editPost(c *call) (reply, error) {
-	id, in, err := asked(c)
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) editPost(c *call, id int64, in ask) (reply, error) {
 	return submitted(s.cfg.Desk.EditPost(c.Context(), c.by, id, in.HTML))
 }
 
@@ -289,11 +270,7 @@ func (s *Server) deletePost(c *call) (reply, error) {
 }
 
 // ownDraft makes a draft of a link or a text. The same one again is the same draft.
-func (s *Server) ownDraft(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) ownDraft(c *call, id int64) (reply, error) {
 	in, err := decode[struct {
 		URL  string `json:"url"`
 		Text string `json:"text"`

@@ -146,6 +146,8 @@ func deskProblem(err error) (problem, bool) {
 	}
 	p := problem{Status: http.StatusUnprocessableEntity, Code: e.Code, Args: e.Args, Title: strings.ReplaceAll(strings.TrimPrefix(e.Code, "error."), "_", " ")}
 	switch e.Code {
+	case desk.CodeChanged:
+		p.Status = http.StatusPreconditionFailed
 	case desk.CodeNotYours:
 		p.Status = http.StatusNotFound
 	case desk.CodeRole, desk.CodeNoAccess, desk.CodeNotOperator, desk.CodeLimit:
@@ -187,6 +189,17 @@ func (c *call) id(name string) (int64, error) {
 		return 0, &desk.Error{Code: desk.CodeNotYours, Cause: err}
 	}
 	return n, nil
+}
+
+// inChannel makes a handler of what is done in the channel that the path names.
+func inChannel(do func(c *call, id int64) (reply, error)) func(c *call) (reply, error) {
+	return func(c *call) (reply, error) {
+		id, err := c.id("channel")
+		if err != nil {
+			return reply{}, err
+		}
+		return do(c, id)
+	}
 }
 
 // number reads a bounded number from the query; absent is fallback.

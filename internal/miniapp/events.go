@@ -101,11 +101,7 @@ func (st *stamps) of(ctx context.Context, channel int64) (changesWire, error) {
 }
 
 // changes is for those whose network lets no stream through.
-func (s *Server) changes(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) changes(c *call, id int64) (reply, error) {
 	if _, err := s.cfg.Desk.Channel(c.Context(), c.by, id); err != nil {
 		return reply{}, err
 	}

@@ -184,6 +184,9 @@ func (f *fakeDesk) Update(_ context.Context, by, _ int64, c desk.ChannelChange) 
 	if err := f.may(by, editorial.Owner); err != nil {
 		return desk.ChannelView{}, err
 	}
+	if c.IfVersion != nil && *c.IfVersion != f.ch.Version {
+		return desk.ChannelView{}, &desk.Error{Code: desk.CodeChanged}
+	}
 	if c.LookFor != nil {
 		f.ch.LookFor = *c.LookFor
 	}

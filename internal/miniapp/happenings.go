@@ -22,11 +22,7 @@ type statusWire struct {
 	Sick        []sourceWire   `json:"sick"`
 }
 
-func (s *Server) status(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) status(c *call, id int64) (reply, error) {
 	v, err := s.cfg.Desk.Status(c.Context(), c.by, id)
 	if err != nil {
 		return reply{}, err
@@ -42,11 +38,7 @@ func (s *Server) status(c *call) (reply, error) {
 }
 
 // activity lists events, the newest first; `next` goes into `before`.
-func (s *Server) activity(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) activity(c *call, id int64) (reply, error) {
 	limit, err := c.number("limit", pageSize, 1, largestPage)
 	if err != nil {
 		return reply{}, err
@@ -75,11 +67,7 @@ func (s *Server) life(c *call) (reply, error) {
 	return ok(v), err
 }
 
-func (s *Server) dropped(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) dropped(c *call, id int64) (reply, error) {
 	v, err := s.cfg.Desk.Dropped(c.Context(), c.by, id, c.URL.Query().Get("day"))
 	for i := range v {
 		v[i].Reasons = list(v[i].Reasons)
@@ -87,11 +75,7 @@ func (s *Server) dropped(c *call) (reply, error) {
 	return ok(map[string]any{"stories": list(v)}), err
 }
 
-func (s *Server) rescue(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) rescue(c *call, id int64) (reply, error) {
 	story, err := c.id("story")
 	if err != nil {
 		return reply{}, err
@@ -152,11 +136,7 @@ type statDay struct {
 }
 
 // stats answers the local days of the last month on which anything happened.
-func (s *Server) stats(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) stats(c *call, id int64) (reply, error) {
 	ch, err := s.cfg.Desk.Channel(c.Context(), c.by, id)
 	if err != nil {
 		return reply{}, err

@@ -45,11 +45,7 @@ const (
 )
 
 // plan answers days from a local date of the channel, today if none is given.
-func (s *Server) plan(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) plan(c *call, id int64) (reply, error) {
 	n, err := c.number("days", weekDays, 1, longestPlan)
 	if err != nil {
 		return reply{}, err
@@ -145,11 +141,7 @@ func wallIn(wall time.Time, name string) time.Time {
 
 const mostFreeSlots = 50
 
-func (s *Server) freeSlots(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) freeSlots(c *call, id int64) (reply, error) {
 	n, err := c.number("n", 12, 1, mostFreeSlots)
 	if err != nil {
 		return reply{}, err

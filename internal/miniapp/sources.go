@@ -35,11 +35,7 @@ func sourceOf(v desk.SourceView) sourceWire {
 	return w
 }
 
-func (s *Server) sources(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) sources(c *call, id int64) (reply, error) {
 	views, err := s.cfg.Desk.Sources(c.Context(), c.by, id)
 	if err != nil {
 		return reply{}, err
@@ -66,11 +62,7 @@ func (s *Server) probe(c *call) (reply, error) {
 	return ok(v), err
 }
 
-func (s *Server) addSource(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) addSource(c *call, id int64) (reply, error) {
 	in, err := decode[address](c)
 	if err != nil {
 		return reply{}, err
@@ -149,29 +141,17 @@ func (s *Server) packs(c *call) (reply, error) {
 	return ok(map[string]any{"packs": list(v)}), err
 }
 
-func (s *Server) addPack(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) addPack(c *call, id int64) (reply, error) {
 	return submitted(s.cfg.Desk.AddPack(c.Context(), c.by, id, c.PathValue("pack")))
 }
 
-func (s *Server) exportOPML(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) exportOPML(c *call, id int64) (reply, error) {
 	file, err := s.cfg.Desk.ExportOPML(c.Context(), c.by, id)
 	c.w.Header().Set("Content-Disposition", `attachment; filename="postonce.opml"`)
 	return reply{raw: file, kind: "text/x-opml; charset=utf-8"}, err
 }
 
-func (s *Server) importOPML(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) importOPML(c *call, id int64) (reply, error) {
 	file, err := io.ReadAll(c.Body)
 	if err != nil {
 		return reply{}, bodyProblem(err)
@@ -230,11 +210,7 @@ type rhythmDay struct {
 }
 
 // rhythm answers, by source, the days on which anything was new or proposed.
-func (s *Server) rhythm(c *call) (reply, error) {
-	id, err := c.id("channel")
-	if err != nil {
-		return reply{}, err
-	}
+func (s *Server) rhythm(c *call, id int64) (reply, error) {
 	ch, err := s.cfg.Desk.Channel(c.Context(), c.by, id)
 	if err != nil {
 		return reply{}, err

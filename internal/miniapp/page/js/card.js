@@ -225,8 +225,11 @@ export function openLife(ref) {
   });
 }
 
-/** @param {import('../types').Event} e */
+/** A line of a life: what happened, how, and by whom. @param {import('../types').Event} e */
 export function eventText(e) {
-  const text = words('life', e.code.replace(/^life\./, ''), e.args);
-  return e.by_name ? `${text} · ${e.by_name}` : text;
+  const a = /** @type {Record<string, string>} */ (e.args ?? {}), code = e.code.replace(/^life\./, '');
+  const more = [['verdict', a.Verdict], ['how', a.How], ['finding', a.Finding], ['skip', a.Reason], ['failure', a.Why]].filter(m => m[1]).map(([area, word]) => words(area, word));
+  if (e.by_name) more.push(e.by_name);
+  else if (code === 'approved') more.push(t('autopilot'));
+  return [words('life', code, a), ...more].join(' · ');
 }

@@ -1,8 +1,8 @@
 // Every text of the interface, one a line: key, English, Russian. {name} is filled
 // in; a key that counts has a line for each form of Intl.PluralRules (English
-// leaves out those that it lacks).
+// leaves out those that it lacks). As columns: the keys, English, Russian.
 
-export const catalogue = `
+const rows = `
 close|Close|Закрыть
 cancel|Cancel|Отмена
 save|Save|Сохранить
@@ -96,6 +96,7 @@ post.open|Open|Открыть
 post.edit|Edit post|Изменить пост
 post.delete|Delete post|Удалить пост
 post.delete.sure|Delete the post from the channel?|Удалить пост из канала?
+post.noimage|The picture cannot be loaded|Картинка не загружается
 post.more|Show all|Показать целиком
 post.spoiler|Hidden text, press to show|Скрытый текст, нажмите, чтобы показать
 did.scheduled|Scheduled for {at}|Запланирован на {at}
@@ -117,6 +118,11 @@ state.failed|Not posted|Не опубликован
 state.unconfirmed|Unconfirmed|Не подтверждён
 state.deleted|Deleted from the channel|Удалён из канала
 failure.other|Certainly not posted ({code}). It can be tried again.|Точно не опубликован ({code}). Можно повторить.
+failure.too_long|Not posted: the text is too long. Shorten it, then try again.|Не опубликован: текст слишком длинный. Сократите и повторите.
+failure.bad_media|Not posted: Telegram could not fetch the picture. Try again, or without it.|Не опубликован: Telegram не загрузил картинку. Повторите или уберите её.
+failure.kicked|Not posted: the bot is no administrator of the channel. Add it, then try again.|Не опубликован: бот не администратор канала. Добавьте его и повторите.
+failure.not_approved|Not posted: the text changed after it was approved.|Не опубликован: текст изменился после одобрения.
+failure.settled_not_there|You said that it is not there.|Вы сказали, что его там нет.
 failure.no_rights|Not posted: the bot may not post in the channel. Give it the right, then try again.|Не опубликован: у бота нет права публиковать. Дайте его и повторите.
 failure.bad_markup|Not posted: Telegram refused the markup. Edit the text, then try again.|Не опубликован: Telegram не принял разметку. Измените текст и повторите.
 unconfirmed.why|It may have been posted: Telegram did not answer. Searches without a find: {n}. Nothing happens until you decide.|Возможно, опубликован: Telegram не ответил. Безуспешных поисков: {n}. Без вашего решения ничего не произойдёт.
@@ -236,6 +242,18 @@ health.paused|Paused here|На паузе
 health.gone|Gone: try again or remove it|Пропал: повторите или удалите
 health.resting|Rests: beyond your plan|Отдыхает: сверх тарифа
 source.failing|Trouble: {code}|Ошибка: {code}
+source.not_found|No such page (404)|Нет такой страницы (404)
+source.gone|Gone for good (410)|Удалено навсегда (410)
+source.forbidden|The site refuses the bot|Сайт не пускает бота
+source.rate_limited|Asks to come less often|Просит приходить реже
+source.server_error|The site has trouble|Неполадки на сайте
+source.timeout|No answer in time|Нет ответа вовремя
+source.bad_feed|The feed cannot be read|Лента не читается
+source.no_feed|No feed there|Там нет ленты
+source.not_a_feed|That is no feed|Это не лента
+source.preview_off|Its public preview is off|Открытый просмотр выключен
+source.no_such_host|No such site|Нет такого сайта
+source.unreachable|Cannot be reached|Недоступен
 source.lastnew|New {ago}|Новое {ago}
 source.nothing|Nothing new yet|Нового пока нет
 source.week|In 7 days: {items} new, {drafts} proposed|За 7 дней: {items} новых, {drafts} предложено
@@ -325,7 +343,6 @@ day.fri|Fri|Пт
 day.sat|Sat|Сб
 day.sun|Sun|Вс
 week.copy|Monday's times for Tuesday to Friday|Времена понедельника на вторник–пятницу
-changed.meanwhile|Somebody changed the settings meanwhile|Кто-то тем временем изменил настройки
 role.owner|Owner|Владелец
 role.editor|Editor|Редактор
 role.viewer|Viewer|Читатель
@@ -345,12 +362,46 @@ status.pending|Pending|Ожидает
 status.failing|Failing, will be tried again|С ошибкой, повторится
 status.archived|Will not run again by itself|Само не повторится
 jobkind.publish|Post|Публикация
-jobkind.poll|Reading a source|Чтение источника
+jobkind.post_edit|Change of the post|Правка поста
+jobkind.post_delete|Deletion of the post|Удаление поста
 jobkind.draft|Draft|Черновик
+jobkind.compose|Writing|Написание
+jobkind.own|Own post|Свой пост
 jobkind.score|Score|Оценка
-jobkind.match|Same news?|Та же новость?
-jobkind.card|Card in the chat|Карточка в чате
-jobkind.rewrite|Rewrite|Переписывание
+jobkind.import|Import|Импорт
+jobkind.pack|Suggested set|Подборка
+jobkind.autopilot|Autopilot|Автопилот
+life.polled|Read from {Source}|Прочитано: {Source}
+life.grouped|The same as an earlier story|Та же новость, что раньше
+life.scored|Score {Score}|Оценка {Score}
+life.drafted|Draft {Draft} written|Написан черновик {Draft}
+life.revised|Version {Revision}|Версия {Revision}
+life.approved|Planned|В план
+life.taken_back|Taken back|Возвращён
+life.skipped|Skipped|Пропущен
+life.sent|Sent to the channel|Отправлен в канал
+life.published|Posted|Вышел
+life.failed|Not posted|Не вышел
+life.unconfirmed|May have been posted: Telegram did not answer|Возможно, вышел: Telegram не ответил
+life.looked|Looked for|Поиск
+life.edited|The post was changed|Пост изменён
+life.deleted|The post was deleted|Пост удалён
+how.answer|Telegram confirmed|подтвердил Telegram
+how.preview|found on the public page|найден на открытой странице
+how.probe|found by a probe|найден проверкой
+how.person|by a person|человеком
+how.operator|by an operator|оператором
+how.likeness|alike|похоже
+how.link|same link|та же ссылка
+how.text|same text|тот же текст
+how.title|same title|тот же заголовок
+how.extractive|from the source|из источника
+how.model|by the model|моделью
+how.digest|digest|дайджест
+finding.there|it is there|он там
+finding.not_there|it is not there|его там нет
+finding.leave|left as it is|оставлено
+finding.nothing_found|nothing found|не найден
 month|Last 30 days|Последние 30 дней
 month.none|Nothing to show yet.|Пока нечего показать.
 chart.score|Mean score of what came in|Средняя оценка пришедшего
@@ -408,6 +459,7 @@ error.no_free_slot|The week has no free slot. Add slots in Channel.|На нед�
 error.channel_no_rights|The bot may not post in the channel: give it the right to post.|У бота нет права публиковать: дайте его.
 error.channel_rests|The channel rests.|Канал отдыхает.
 error.channel_paused|The channel is paused. Resume it first.|Канал на паузе. Сначала продолжите.
+error.changed|Somebody changed the settings meanwhile|Кто-то тем временем изменил настройки
 error.setting|This cannot be: {field} = {value}|Так нельзя: {field} = {value}
 error.draft_text|The text cannot be taken: {why}|Текст не принят: {why}
 error.post_link|This is no link to a post of this channel.|Это не ссылка на пост этого канала.
@@ -421,3 +473,6 @@ error.source|This address cannot be read. Check it, or paste another.|Адрес
 error.too_large|This is too large.|Это слишком большое.
 error.session|Open the page again from the bot.|Откройте страницу из бота снова.
 `;
+export function catalogue() {
+  return [0, 1, 2].map(column => rows.trim().split('\n').map(line => line.split('|')[column]));
+}

@@ -3,8 +3,9 @@
 
 import { catalogue } from './catalogue.js';
 
+const columns = catalogue();
 /** @param {number} column */
-const read = column => Object.fromEntries(catalogue.trim().split('\n').map(l => l.split('|')).filter(l => l[column]).map(l => [l[0], l[column]]));
+const read = column => Object.fromEntries(columns[0].map((key, i) => [key, columns[column][i]]).filter(l => l[1]));
 
 /** @type {Record<string, string>} */
 const english = read(1);

@@ -19,7 +19,9 @@ export function activityView() {
   /** @type {Event[]} */ let events = [];
   /** @type {string | undefined} */ let next;
   const doubts = h('div', { class: 'cards' }), jobs = h('section', { class: 'group' }), charts = h('section', { class: 'group' }), fell = h('section', { class: 'group' }), log = h('section', { class: 'group' });
-  const el = h('section', { class: 'activity' }, h('h1', { class: 'sr' }, t('tab.activity')), doubts, jobs, charts, fell, log);
+  // Shown together: a part that came later would push down what is being read.
+  const parts = h('div', { hidden: true }, doubts, jobs, charts, fell, log), wait = h('div', { class: 'skeleton' }, h('i'), h('i'), h('i'));
+  const el = h('section', { class: 'activity' }, h('h1', { class: 'sr' }, t('tab.activity')), wait, parts);
   const ref = h('input', { type: 'text', placeholder: t('why.hint'), 'aria-label': t('why.hint') });
 
   async function loadStatus() {
@@ -75,7 +77,11 @@ export function activityView() {
     } catch (err) { if (turn === mine && log.childElementCount === 0) fill(log, trouble(err, () => loadLog())); }
   }
 
-  function load() { loadStatus(); loadCharts(); loadDropped(); loadLog(); }
+  async function load() {
+    await Promise.all([loadStatus(), loadCharts(), loadDropped(), loadLog()]);
+    wait.remove();
+    parts.hidden = false;
+  }
   load();
   // Jobs come and go without a trace in what the server announces.
   const timer = setInterval(() => { if (!document.hidden) loadStatus(); }, 5000);

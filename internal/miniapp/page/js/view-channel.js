@@ -29,7 +29,7 @@ export function channelView() {
     try {
       const c = /** @type {Channel} */ (await get(`channels/${id}`));
       if (turn !== mine) return;
-      if (was && Object.keys(change).length) { if (c.version !== version) toast(t('changed.meanwhile'), { tone: 'bad' }); return; }
+      if (was && Object.keys(change).length) { if (c.version !== version) toast(t('error.changed'), { tone: 'bad' }); return; }
       was = c;
       version = c.version;
       draw();
@@ -130,7 +130,7 @@ export function channelView() {
       await state.refresh();
     } catch (err) {
       haptic('error');
-      if (err instanceof ApiError && err.status === 412) toast(t('changed.meanwhile'), { tone: 'bad', action: t('reload'), run: () => { change = {}; load(); } });
+      if (err instanceof ApiError && err.status === 412) toast(t('error.changed'), { tone: 'bad', action: t('reload'), run: () => { change = {}; load(); } });
       else toast(explain(err), { tone: 'bad' });
     }
     bar.removeAttribute('aria-busy');
@@ -156,7 +156,7 @@ export function channelView() {
   /** @param {string} role */
   async function invite(role) {
     try {
-      const { link } = await send('POST', `channels/${id}/invitations`, { role });
+      const { link } = await send('POST', `channels/${id}/invitations`, { role }, crypto.randomUUID ? { 'idempotency-key': crypto.randomUUID() } : {});
       sheet(t(`invite.${role}`), () => {
         const box = h('input', { type: 'text', readonly: true, value: link, 'aria-label': t('invite.link'), onfocus: (/** @type {any} */ e) => e.target.select() });
         return h('div', { class: 'stack' }, h('p', { class: 'hint' }, t('invite.hint')), box, button(t('copy'), () => { box.select(); navigator.clipboard?.writeText(link).then(() => toast(t('copied')), () => {}); }, { class: 'primary wide' }));

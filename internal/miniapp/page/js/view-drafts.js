@@ -46,7 +46,7 @@ export function draftsView() {
     if (!loaded && known) take(known);
     else if (!loaded) fill(cards, h('div', { class: 'skeleton' }, h('i'), h('i')));
     try {
-      const res = await get(p);
+      const res = await pages(p, turn);
       if (turn === mine) take(res);
     } catch (err) {
       if (turn !== mine) return;
@@ -55,13 +55,23 @@ export function draftsView() {
     }
   }
 
+  /** The first page, and as many below it as are shown: a decided card is gone from all. @param {string} first @param {number} turn */
+  async function pages(first, turn) {
+    const res = await get(first);
+    if (one) return res;
+    const all = { ...res };
+    while (all.next && all.drafts.length < drafts.length && turn === mine) {
+      const page = await get(path(all.next));
+      all.drafts = [...all.drafts, ...page.drafts];
+      all.next = page.next;
+    }
+    return all;
+  }
+
   /** @param {any} res */
   function take(res) {
-    const fresh = /** @type {Draft[]} */ (one ? [res] : res.drafts);
-    // A refresh of the first page keeps the pages below it.
-    const last = fresh.at(-1)?.id ?? 0;
-    drafts = drafts.length > fresh.length && fresh.length ? [...fresh, ...drafts.filter(d => d.id < last)] : fresh;
-    if (drafts.length === fresh.length) next = res.next;
+    drafts = /** @type {Draft[]} */ (one ? [res] : res.drafts);
+    next = res.next;
     loaded = true;
     draw();
   }

@@ -69,7 +69,7 @@ export function planView() {
     h('div', { class: 'plan-sum' },
       h('p', { class: `lasts${p.lasts_until ? '' : ' warn-text'}` }, p.lasts_until ? t('plan.lasts', { at: dayClock(p.lasts_until) }) : t('plan.empty')),
       p.gaps > 0 && h('span', { class: 'chip warn' }, t('plan.gaps', { n: p.gaps })),
-      p.waiting > 0 && button(t('drafts.waiting', { n: p.waiting }), () => state.go('drafts'), { class: 'plain small' })));
+      !p.lasts_until && p.waiting > 0 && button(t('drafts.waiting', { n: p.waiting }), () => state.go('drafts'), { class: 'plain small' })));
     const last = p.lasts_until;
     let ended = false;
     fill(week, p.days.map(d => h('section', { class: `day${d.date === p.today ? ' today' : ''}`, 'aria-label': dayName(d.date) },
