@@ -1,5 +1,5 @@
 # The few targets that people use. Everything works with the plain go command too.
-.PHONY: demo test chaos mutants lint fmt build
+.PHONY: demo test chaos mutants soak lint fmt build
 
 demo: ## the whole product on this machine: http://127.0.0.1:8080
 	go run ./cmd/postonce demo
@@ -15,6 +15,9 @@ chaos: ## attacks the whole program; CHAOS_KILLS=5000 CHAOS_SEED=7 make chaos fo
 
 mutants: ## breaks the rules of docs/design.md one at a time; each has to be noticed
 	CHAOS_MUTANTS=1 go test ./internal/chaos -run TestMutantsAreCaught -count=1 -timeout 2h -v
+
+soak: ## an hour with ten thousand sources; nothing that lives may grow
+	SOAK_MINUTES=$${SOAK_MINUTES:-60} go test ./internal/chaos -run TestSoak -count=1 -timeout 24h -v
 
 fmt: ## format as the linter wants it
 	go run mvdan.cc/gofumpt@latest -l -w cmd internal migrations

@@ -98,30 +98,35 @@ type storm struct {
 // rage kills so many times, and does the rest in between. Every hundred kills
 // it rests, so that work goes on to where the next ones find it.
 func (s *storm) rage(ctx context.Context, kills int) {
+	rest := 100
 	for s.kills < kills {
-		pause(ctx, time.Duration(50+s.rng.IntN(900))*time.Millisecond)
+		pause(ctx, time.Duration(30+s.rng.IntN(500))*time.Millisecond)
 		victim := s.fleet.procs[s.rng.IntN(len(s.fleet.procs))]
 		switch n := s.rng.IntN(100); {
-		case n < 70:
+		case n < 58:
 			s.fleet.kill(victim)
 			s.kills++
-			if s.kills%100 == 0 {
-				s.world.t.Logf("%d kills", s.kills)
-				s.world.stand.ClearFaults()
-				pause(ctx, 15*time.Second)
-			}
-		case n < 78:
+		case n < 62: // the machine lost its power
+			s.fleet.killAll()
+			s.kills += len(s.fleet.procs)
+		case n < 68:
 			s.freeze(victim)
-		case n < 84:
+		case n < 74:
 			s.world.proxy.cut()
 			s.cuts++
-		case n < 86:
+		case n < 76:
 			s.world.restartDatabase(time.Duration(s.rng.IntN(1500)) * time.Millisecond)
 			s.crashes++
 		default:
 			s.trouble()
 		}
 		s.revived += s.fleet.revive()
+		if s.kills >= rest {
+			rest += 100
+			s.world.t.Logf("%d kills", s.kills)
+			s.world.stand.ClearFaults()
+			pause(ctx, 12*time.Second)
+		}
 	}
 	s.thaw.Wait()
 }
@@ -138,7 +143,9 @@ func (s *storm) trouble() {
 	s.faults++
 	methods := []string{"sendMessage", "sendMessage", "sendMessage", "editMessageText", "answerCallbackQuery", "getUpdates"}
 	f := sandbox.Fault{Method: methods[s.rng.IntN(len(methods))], Apply: s.rng.IntN(2) == 0, Times: 1 + s.rng.IntN(3), Skip: s.rng.IntN(3)}
-	switch s.rng.IntN(8) {
+	switch s.rng.IntN(12) {
+	default: // a slow answer: kills fall between what was done and its record
+		f = sandbox.Fault{Method: "sendMessage", Kind: sandbox.FaultSlow, DelayMS: 200 + s.rng.IntN(1500), Times: 6}
 	case 0:
 		f.Kind = sandbox.FaultLost
 	case 1:

@@ -12,8 +12,9 @@ import (
 // press publishes feeds that grow. Its entries are made of a seed, so that a
 // run can be played again, and no two of them look alike.
 type press struct {
-	port int
-	seed uint64
+	port  int
+	seed  uint64
+	shown int // entries that a feed shows at most; 0 is all
 
 	mu      sync.Mutex
 	entries [][]entry // by feed
@@ -66,7 +67,9 @@ func (p *press) grow(done <-chan struct{}, every time.Duration) {
 }
 
 // host gives each feed a host of its own, or politeness would let them wait for one another.
-func (p *press) host(feed int) string { return fmt.Sprintf("http://127.0.1.%d:%d", feed+1, p.port) }
+func (p *press) host(feed int) string {
+	return fmt.Sprintf("http://127.1.%d.%d:%d", feed/250, feed%250+1, p.port)
+}
 
 func (p *press) address(feed int) string { return fmt.Sprintf("%s/feed/%d.xml", p.host(feed), feed) }
 
@@ -91,9 +94,19 @@ func (p *press) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	base := p.host(feed)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	tag := fmt.Sprintf(`"%d-%d"`, feed, len(p.entries[feed]))
+	w.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	last := 0
+	if p.shown > 0 {
+		last = max(0, len(p.entries[feed])-p.shown)
+	}
 	w.Header().Set("Content-Type", "application/rss+xml")
 	_, _ = fmt.Fprintf(w, `<rss version="2.0"><channel><title>Feed %d</title><link>%s/feed/%d/</link>`, feed, base, feed)
-	for i := len(p.entries[feed]) - 1; i >= 0; i-- {
+	for i := len(p.entries[feed]) - 1; i >= last; i-- {
 		e := p.entries[feed][i]
 		_, _ = fmt.Fprintf(w, `<item><title>%s</title><link>%s%s</link><guid>%s%s</guid><pubDate>%s</pubDate><description>%s</description></item>`,
 			e.title, base, e.link, base, e.link, e.at.UTC().Format(time.RFC1123Z), e.text)

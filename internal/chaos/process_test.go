@@ -65,8 +65,8 @@ func (f *fleet) start(p *process) {
 		f.t.Fatal(err)
 	}
 	cmd := exec.Command(f.binary, "serve")
-	cmd.Env = append(os.Environ(), f.env...)
-	cmd.Env = append(cmd.Env, "HTTP_ADDR=127.0.0.1:0", "OPS_ADDR=127.0.0.1:0")
+	cmd.Env = append(os.Environ(), "HTTP_ADDR=127.0.0.1:0", "OPS_ADDR=127.0.0.1:0")
+	cmd.Env = append(cmd.Env, f.env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	born := make(chan error)
