@@ -18,6 +18,12 @@ func newCounters(reg prometheus.Registerer) *counters {
 		}, []string{"result"}),
 	}
 	reg.MustRegister(c.items, c.polls)
+	for _, result := range []string{"new", "known", "story"} {
+		c.items.WithLabelValues(result)
+	}
+	for _, result := range []string{"ok", "unchanged"} {
+		c.polls.WithLabelValues(result)
+	}
 	return c
 }
 

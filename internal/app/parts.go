@@ -165,7 +165,7 @@ func (p *parts) buildEdges(a *App) error {
 func (p *parts) buildMiniApp(a *App) error {
 	cfg := miniapp.Config{
 		Desk: p.desk, Pool: a.db.Pool, Token: a.cfg.BotToken, Now: time.Now, Logger: a.log,
-		InviteLink: p.startLink,
+		InviteLink: p.startLink, As: asPerson,
 	}
 	if p.billing.Enabled() {
 		cfg.Billing = counter{p}
@@ -248,7 +248,7 @@ func (a *App) publicFace(rest http.Handler) httpd.Public {
 			{Name: "workers", Run: a.working},
 		},
 		App:  a.parts.miniapp.Page(),
-		API:  a.parts.miniapp.API(),
+		API:  traced(a.parts.miniapp.API(), a.log),
 		Rest: rest,
 	}
 	if a.cfg.Updates == "webhook" {

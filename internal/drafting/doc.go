@@ -139,5 +139,8 @@ func newMetrics(reg prometheus.Registerer) metrics {
 	if reg != nil {
 		reg.MustRegister(m.tokens, m.drafts)
 	}
+	for _, direction := range []string{"in", "out"} {
+		m.tokens.WithLabelValues(direction)
+	}
 	return m
 }

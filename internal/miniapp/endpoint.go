@@ -73,6 +73,9 @@ func (s *Server) endpoint(rt route) http.Handler {
 				s.refuse(c, err)
 				return
 			}
+			if s.cfg.As != nil {
+				c.Request = c.WithContext(s.cfg.As(c.Context(), c.by))
+			}
 		}
 		res, err := rt.handle(c)
 		if err != nil {

@@ -1,6 +1,7 @@
 package miniapp
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -17,6 +18,8 @@ type Config struct {
 	Token  string           // the bot's: it proves Telegram's data and signs the sessions
 	Now    func() time.Time
 	Logger zerolog.Logger
+	// As marks what follows from a request as a person's; nil marks nothing.
+	As func(ctx context.Context, person int64) context.Context
 	// Billing is nil with BILLING=off.
 	Billing Billing
 	// InviteLink makes the address that carries an invitation's token to the bot.

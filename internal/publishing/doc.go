@@ -147,6 +147,9 @@ func New(cfg Config) *Service {
 	if cfg.Metrics != nil {
 		cfg.Metrics.MustRegister(s.counted)
 	}
+	for _, outcome := range []string{"confirmed", "refused", "unknown"} {
+		s.counted.WithLabelValues(outcome)
+	}
 	s.kinds()
 	return s
 }

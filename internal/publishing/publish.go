@@ -37,7 +37,7 @@ func (s *Service) workPublish(ctx context.Context, job *queue.Job[PublishArgs]) 
 	if err != nil {
 		return queue.Transient(err)
 	}
-	log := s.cfg.Logger.With().Int64("job_id", job.ID).Int64("draft_id", d.DraftID).Int64("channel_id", d.ChannelID).Logger()
+	log := s.cfg.Logger.With().Int64("job", job.ID).Int64("draft_id", d.DraftID).Int64("channel_id", d.ChannelID).Logger()
 	resumed := d.State == editorial.Publishing && d.Transition == job.Args.Transition+1
 	if !resumed && (d.State != editorial.Scheduled || d.Transition != job.Args.Transition) {
 		log.Debug().Str("state", string(d.State)).Msg("the draft was decided otherwise")

@@ -210,7 +210,7 @@ func (l *lane) settle(runs []*run, done map[int64]bool) {
 			r.ended(outcomeCompleted)
 		} else {
 			r.ended(outcomeLeaseLost)
-			l.engine.log.Warn().Int64("job_id", r.id).Str("kind", r.kind).Msg("completion refused: lease lost")
+			l.engine.log.Warn().Int64("job", r.id).Str("kind", r.kind).Msg("completion refused: lease lost")
 		}
 	}
 	if ordered {

@@ -108,6 +108,7 @@ func New(cfg Config) *Engine {
 	e.keeper = newKeeper(e)
 	for _, name := range cfg.Registry.Kinds() {
 		e.kinds[name] = cfg.Registry.kind(name)
+		e.metrics.know(e.kinds[name])
 	}
 	if cfg.Metrics != nil {
 		cfg.Metrics.MustRegister(newWatcher(e))

@@ -167,7 +167,7 @@ func (r *run) fail(err error) {
 			r.logEnd(v, text, werr)
 			return
 		}
-		r.engine.log.Warn().Err(werr).Int64("job_id", r.id).Msg("failure not written yet")
+		r.engine.log.Warn().Err(werr).Int64("job", r.id).Msg("failure not written yet")
 		if !r.engine.pause(wait) {
 			return
 		}
@@ -184,8 +184,7 @@ func (r *run) logEnd(v verdict, text string, err error) {
 	if v.reason != "" {
 		ev = r.engine.log.Warn().Str("reason", string(v.reason))
 	}
-	ev.Int64("job_id", r.id).Str("kind", r.kind).Str("key", r.key).Int64("update_id", r.origin.UpdateID).
-		Str("attempt", v.attempt).Int("failures", r.failures).Str("error", text).Msg("job did not complete")
+	r.numbers(ev).Str("attempt", v.attempt).Int("failures", r.failures).Str("error", text).Msg("job did not complete")
 }
 
 func (r *run) apply(v verdict, text string) error {

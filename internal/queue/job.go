@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/rs/zerolog"
 )
 
 // Job is one execution of a job of a Kind[A].
@@ -93,4 +94,37 @@ func (r *run) ended(outcome string) {
 	}
 	r.lane.drop(r.token)
 	r.engine.metrics.ended(r, outcome)
+	if outcome == outcomeCompleted {
+		r.logDone()
+	}
+}
+
+// logDone joins the numbers of a request and its job in one line. What people and programs asked for themselves
+// is worth it always; what follows from it is found from there (`jobs show`), and is too much for everyday.
+func (r *run) logDone() {
+	ev := r.engine.log.Debug()
+	if o := r.origin; o.JobID == 0 && (o.UpdateID != 0 || o.RequestID != "") {
+		ev = r.engine.log.Info()
+	}
+	r.numbers(ev).Dur("took", time.Since(r.startedAt)).Msg("job done")
+}
+
+// numbers adds by what a job is found: its own number, and those of who asked.
+func (r *run) numbers(ev *zerolog.Event) *zerolog.Event {
+	if ev == nil {
+		return nil
+	}
+	ev = ev.Int64("job", r.id).Str("kind", r.kind).Str("key", r.key)
+	for _, n := range []struct {
+		name string
+		id   int64
+	}{{"parent", r.origin.JobID}, {"update", r.origin.UpdateID}, {"person", r.origin.PersonID}} {
+		if n.id != 0 {
+			ev = ev.Int64(n.name, n.id)
+		}
+	}
+	if r.origin.RequestID != "" {
+		ev = ev.Str("request", r.origin.RequestID)
+	}
+	return ev
 }

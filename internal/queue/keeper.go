@@ -110,7 +110,7 @@ func (k *keeper) renew(ctx context.Context) {
 		if kept[r.token] {
 			r.renewedAt.Store(asked.UnixNano())
 		} else if !r.finished.Load() && r.lane.holds(r.token) {
-			k.engine.log.Warn().Int64("job_id", r.id).Str("kind", r.kind).Msg("lease lost")
+			k.engine.log.Warn().Int64("job", r.id).Str("kind", r.kind).Msg("lease lost")
 			r.lost()
 		}
 	}

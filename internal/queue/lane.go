@@ -317,7 +317,7 @@ func (l *lane) work(r *run) (err error) {
 	ctx = WithOrigin(ctx, own)
 	defer func() {
 		if p := recover(); p != nil {
-			l.engine.log.Error().Int64("job_id", r.id).Str("kind", r.kind).Str("panic", l.engine.redact(fmt.Sprint(p))).
+			l.engine.log.Error().Int64("job", r.id).Str("kind", r.kind).Str("panic", l.engine.redact(fmt.Sprint(p))).
 				Bytes("stack", debug.Stack()).Msg("handler panicked")
 			err = fmt.Errorf("panic: %v", p)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -52,6 +53,19 @@ func newMetrics(to prometheus.Registerer) *metrics {
 		to.MustRegister(m.wait, m.duration, m.total, m.overruns, m.intentsRefused)
 	}
 	return m
+}
+
+// know lets every counter of a kind begin at zero: a rate sees no first step of a series that was not there.
+func (m *metrics) know(s *spec) {
+	for _, outcome := range []string{
+		outcomeCompleted, outcomeRetried, outcomePermanent, outcomeExhausted, outcomeUnconfirmed, outcomeLeaseLost,
+	} {
+		m.total.WithLabelValues(string(s.tier), s.name, outcome)
+	}
+	m.wait.WithLabelValues(string(s.tier), s.name)
+	m.duration.WithLabelValues(string(s.tier), s.name)
+	m.overruns.WithLabelValues(s.name)
+	m.intentsRefused.WithLabelValues(s.name)
 }
 
 // ended counts one execution. Children of a vector are looked up once per run's kind.
@@ -165,13 +179,34 @@ func (w *watcher) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	tiers := []string{string(Critical), string(Default), string(Bulk)}
-	w.labelled(ctx, ch, w.depth, 2, jobDepthSQL, tiers, depthLimit)
+	w.waiting(ctx, ch, tiers)
 	w.labelled(ctx, ch, w.oldest, 1, jobOldestSQL, tiers)
 	w.archived(ctx, ch)
 	var dead, snapshot float64
 	if err := w.engine.pool.QueryRow(ctx, databaseHealthSQL).Scan(&dead, &snapshot); err == nil {
 		ch <- prometheus.MustNewConstMetric(w.dead, prometheus.GaugeValue, dead)
 		ch <- prometheus.MustNewConstMetric(w.snapshot, prometheus.GaugeValue, snapshot)
+	}
+}
+
+// waiting sends the depth of each kind, zero for those of which nothing waits.
+func (w *watcher) waiting(ctx context.Context, ch chan<- prometheus.Metric, tiers []string) {
+	rows, err := w.engine.pool.Query(ctx, jobDepthSQL, tiers, depthLimit)
+	if err != nil {
+		return
+	}
+	type lane struct{ tier, kind string }
+	depth := map[lane]float64{}
+	for name, s := range w.engine.kinds {
+		depth[lane{string(s.tier), name}] = 0
+	}
+	var of lane
+	var n float64
+	if _, err := pgx.ForEachRow(rows, []any{&of.tier, &of.kind, &n}, func() error { depth[of] = n; return nil }); err != nil {
+		return
+	}
+	for of, n := range depth {
+		ch <- prometheus.MustNewConstMetric(w.depth, prometheus.GaugeValue, n, of.tier, of.kind)
 	}
 }
 

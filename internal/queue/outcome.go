@@ -132,7 +132,7 @@ func (r *run) storeOutcome(ctx context.Context, e Effect, out Outcome) error {
 		if try >= 3 && t.effect.After != nil && isDomainError(err) {
 			return r.settleWithoutDomain(ctx, t, err)
 		}
-		r.engine.log.Warn().Err(err).Int64("job_id", r.id).Str("effect", e.Key).Msg("outcome not written yet")
+		r.engine.log.Warn().Err(err).Int64("job", r.id).Str("effect", e.Key).Msg("outcome not written yet")
 		if !r.engine.pause(wait) {
 			return fmt.Errorf("outcome of %s: %w", e.Key, err)
 		}
@@ -302,7 +302,7 @@ func (r *run) settledBefore(ctx context.Context, tx pgx.Tx, t *told, ends string
 	if row.token == r.token && row.state == t.state {
 		return false, ends, nil
 	}
-	r.engine.log.Error().Str("effect", t.effect.Key).Int64("job_id", r.id).Str("outcome", string(t.state)).
+	r.engine.log.Error().Str("effect", t.effect.Key).Int64("job", r.id).Str("outcome", string(t.state)).
 		Str("ledger", string(row.state)).Msg("an outcome contradicts what was decided meanwhile")
 	return true, "", nil
 }

@@ -34,6 +34,8 @@ type Config struct {
 	// Photos may load pictures by address; default http.DefaultClient with a
 	// deadline. The stand-in is a tool on one's own machine.
 	Photos *http.Client
+	// Webhooks delivers updates to the bot's webhook; default one with a deadline.
+	Webhooks *http.Client
 	// EnforceLimits makes it answer 429 beyond 20 messages a minute in a channel
 	// and 30 a second in all, as Telegram does.
 	EnforceLimits bool
@@ -87,6 +89,11 @@ func New(cfg Config) (*Sandbox, error) {
 	}
 	if cfg.Photos == nil {
 		cfg.Photos = &http.Client{Timeout: 8 * time.Second}
+	}
+	if cfg.Webhooks == nil {
+		cfg.Webhooks = &http.Client{
+			Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
 	}
 	id, err := cfg.Token.BotID()
 	if err != nil {

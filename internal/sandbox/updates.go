@@ -274,7 +274,6 @@ func (s *Sandbox) getWebhookInfo(args) (any, *apiError) {
 func (s *Sandbox) pushLoop() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	client := &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for {
 		s.mu.Lock()
 		changed, hook := s.changed, s.w.Webhook
@@ -284,7 +283,7 @@ func (s *Sandbox) pushLoop() {
 					continue
 				}
 				s.pushing[u.Chat] = true
-				s.pushers.Go(func() { s.deliver(ctx, client, hook, u) })
+				s.pushers.Go(func() { s.deliver(ctx, hook, u) })
 			}
 		}
 		s.mu.Unlock()
@@ -297,7 +296,7 @@ func (s *Sandbox) pushLoop() {
 }
 
 // deliver posts one update; what is not answered with 2xx comes again.
-func (s *Sandbox) deliver(ctx context.Context, client *http.Client, hook webhook, u update) {
+func (s *Sandbox) deliver(ctx context.Context, hook webhook, u update) {
 	failure := ""
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, hook.URL, strings.NewReader(string(raw(u.show()))))
 	if err == nil {
@@ -306,7 +305,7 @@ func (s *Sandbox) deliver(ctx context.Context, client *http.Client, hook webhook
 			req.Header.Set("X-Telegram-Bot-Api-Secret-Token", hook.Secret)
 		}
 		var resp *http.Response
-		if resp, err = client.Do(req); err == nil {
+		if resp, err = s.cfg.Webhooks.Do(req); err == nil {
 			_ = resp.Body.Close()
 			if resp.StatusCode < 200 || resp.StatusCode > 299 {
 				failure = "Wrong response from the webhook: " + resp.Status

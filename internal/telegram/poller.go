@@ -219,7 +219,7 @@ func (in *Intake) count(via string, list []received, fresh map[int64]bool) {
 		switch {
 		case r.update == nil:
 			in.cfg.Observe(via, "dead")
-			in.log.Error().Int64("update_id", r.id).Str("kind", r.kind).Err(r.err).Msg("an update does not decode; it is kept as a dead letter")
+			in.log.Error().Int64("update", r.id).Str("kind", r.kind).Err(r.err).Msg("an update does not decode; it is kept as a dead letter")
 		case fresh[r.id]:
 			in.cfg.Observe(via, "new")
 		default:

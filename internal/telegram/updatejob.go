@@ -81,7 +81,7 @@ func (in *Intake) work(ctx context.Context, job *queue.Job[UpdateArgs]) (err err
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			in.log.Error().Int64("update_id", job.Args.UpdateID).Int64("job_id", job.ID).
+			in.log.Error().Int64("update", job.Args.UpdateID).Int64("job", job.ID).
 				Str("panic", fmt.Sprint(p)).Stack().Msg("the handler of an update panicked")
 			err = fmt.Errorf("handle update %d: panic: %v", job.Args.UpdateID, p)
 		}
