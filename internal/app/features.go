@@ -50,6 +50,9 @@ func (p *parts) buildFeatures(a *App) error {
 			return p.scoring.Story(ctx, tx, o.ChannelID, o.StoryID, o.Baseline)
 		},
 		OnGrown: p.followUp,
+		Best: func(ctx context.Context, tx pgx.Tx, channelID, sourceID int64, itemIDs []int64, n int) ([]int64, error) {
+			return p.scoring.Best(ctx, tx, channelID, sourceID, itemIDs, n)
+		},
 	})
 	p.sources = sources.New(sources.Config{
 		Pool: a.db.Pool, Reader: reader, Logger: a.log, MinInterval: a.cfg.PollMin, MaxInterval: a.cfg.PollMax, FullText: true,

@@ -12,41 +12,34 @@ import (
 	"github.com/postonce/postonce/internal/scoring/bayes"
 )
 
+// countsReadSQL answers in one row, by the words' positions: a row for each word
+// would cost the client more than the whole rule.
 const countsReadSQL = `
-SELECT word,
-       liked,
-       disliked
-  FROM word_counts
- WHERE channel_id = $1
-   AND word = ANY($2::text[])`
+SELECT coalesce(array_agg(t.at::integer), '{}'),
+       coalesce(array_agg(w.liked), '{}'),
+       coalesce(array_agg(w.disliked), '{}')
+  FROM unnest($2::text[]) WITH ORDINALITY AS t (word, at)
+  JOIN word_counts w ON w.channel_id = $1 AND w.word = t.word`
 
 // totalsWord holds a channel's totals in word_counts: no term is empty.
 const totalsWord = ""
 
 // readCounts reads what a channel's decisions taught of these terms.
 func readCounts(ctx context.Context, q postgres.Querier, channelID int64, terms []string) ([]bayes.Count, bayes.Totals, error) {
-	at := make(map[string]int, len(terms))
-	for i, t := range terms {
-		at[t] = i
-	}
 	counts := make([]bayes.Count, len(terms))
 	var totals bayes.Totals
-	rows, err := q.Query(ctx, countsReadSQL, channelID, append([]string{totalsWord}, terms...))
-	if err != nil {
+	asked := make([]string, 0, len(terms)+1)
+	asked = append(append(asked, terms...), totalsWord)
+	var at, liked, disliked []int32
+	if err := q.QueryRow(ctx, countsReadSQL, channelID, asked).Scan(&at, &liked, &disliked); err != nil {
 		return nil, totals, fmt.Errorf("counts of channel %d: %w", channelID, err)
 	}
-	var word string
-	var liked, disliked int
-	_, err = pgx.ForEachRow(rows, []any{&word, &liked, &disliked}, func() error {
-		if word == totalsWord {
-			totals = bayes.Totals{Liked: liked, Disliked: disliked}
-			return nil
+	for i, n := range at { // positions count from 1; the last one is that of the totals
+		if int(n) > len(terms) {
+			totals = bayes.Totals{Liked: int(liked[i]), Disliked: int(disliked[i])}
+			continue
 		}
-		counts[at[word]] = bayes.Count{Liked: liked, Disliked: disliked}
-		return nil
-	})
-	if err != nil {
-		return nil, totals, fmt.Errorf("counts of channel %d: %w", channelID, err)
+		counts[n-1] = bayes.Count{Liked: int(liked[i]), Disliked: int(disliked[i])}
 	}
 	return counts, totals, nil
 }

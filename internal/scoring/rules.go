@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postonce/postonce/internal/article/words"
 	"github.com/postonce/postonce/internal/editorial"
 	"github.com/postonce/postonce/internal/scoring/bayes"
 	"github.com/postonce/postonce/internal/scoring/keywords"
@@ -14,7 +15,13 @@ import (
 
 // ruledOut applies the hard rules of a subscription, which no number outweighs.
 func ruledOut(sub subject, now time.Time, baseline bool) (editorial.Reason, bool) {
-	text := strings.ToLower(sub.item.Title + "\n" + sub.item.Text)
+	if l := primary(sub.item.Language); l != "" && len(sub.languages) > 0 && !slices.ContainsFunc(sub.languages, func(w string) bool { return primary(w) == l }) {
+		return editorial.Reason{Code: "language", Words: []string{l}}, true
+	}
+	text := ""
+	if len(sub.never)+len(sub.must) > 0 {
+		text = strings.ToLower(sub.item.Title + "\n" + sub.item.Text)
+	}
 	if w, ok := contained(text, sub.never); ok {
 		return editorial.Reason{Code: "never", Words: []string{w}}, true
 	}
@@ -36,6 +43,12 @@ func ruledOut(sub subject, now time.Time, baseline bool) (editorial.Reason, bool
 		return editorial.Reason{Code: "too_short"}, true
 	}
 	return editorial.Reason{}, false
+}
+
+// primary is the language of a tag without its region: "pt-BR" is "pt".
+func primary(tag string) string {
+	tag, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(tag)), "-")
+	return tag
 }
 
 func contained(text string, list []string) (string, bool) {
@@ -68,23 +81,62 @@ func hitReasons(hits []keywords.Hit, share float64) []editorial.Reason {
 	return present(look, avoid)
 }
 
-// learnedReasons names the words that decisions taught, the strongest first.
-func learnedReasons(learned []bayes.Evidence, terms []string, share float64) []editorial.Reason {
-	slices.SortStableFunc(learned, func(a, b bayes.Evidence) int {
-		return int(math.Copysign(1, math.Abs(b.Weight)-math.Abs(a.Weight)))
-	})
+// strongest keeps the words that spoke loudest for and against.
+type strongest struct {
+	liked, disliked []bayes.Evidence // at most shownWords each, the strongest first
+}
+
+func (s *strongest) see(e bayes.Evidence) {
+	list := &s.liked
+	if e.Weight < 0 {
+		list = &s.disliked
+	}
+	at := len(*list)
+	for at > 0 && math.Abs((*list)[at-1].Weight) < math.Abs(e.Weight) {
+		at--
+	}
+	if at < shownWords {
+		*list = slices.Insert(*list, at, e)[:min(len(*list)+1, shownWords)]
+	}
+}
+
+// reasons names the words that decisions taught, the strongest first.
+func (s *strongest) reasons(terms []string, share float64) []editorial.Reason {
 	liked, disliked := editorial.Reason{Code: "liked_words"}, editorial.Reason{Code: "disliked_words"}
-	for _, e := range learned {
-		r := &liked
-		if e.Weight < 0 {
-			r = &disliked
-		}
-		if len(r.Words) < shownWords {
+	for r, list := range map[*editorial.Reason][]bayes.Evidence{&liked: s.liked, &disliked: s.disliked} {
+		for _, e := range list {
 			r.Words = append(r.Words, terms[e.Index])
 			r.Points += points(e.Weight * share)
 		}
 	}
 	return present(liked, disliked)
+}
+
+// asWritten puts the words of an item, as people read them, in the place of the
+// stems by which they are counted.
+func asWritten(reasons []editorial.Reason, it editorial.Item) []editorial.Reason {
+	wanted := map[string]string{}
+	for _, r := range reasons {
+		for _, w := range r.Words {
+			wanted[w] = ""
+		}
+	}
+	missing := len(wanted)
+	words.Scan(it.Title+"\n"+it.Text, func(w words.Word) bool {
+		if seen, ok := wanted[w.Stem]; ok && seen == "" {
+			wanted[w.Stem] = w.Surface
+			missing--
+		}
+		return missing > 0
+	})
+	for _, r := range reasons {
+		for i, w := range r.Words {
+			if wanted[w] != "" {
+				r.Words[i] = wanted[w]
+			}
+		}
+	}
+	return reasons
 }
 
 // points turns log odds into what they move near the middle of the scale.

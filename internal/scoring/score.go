@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,7 +29,7 @@ type subject struct {
 	pattern   string
 	lookFor   string
 	avoid     string
-	language  string
+	languages []string // of items that the channel wants; empty: every one
 	threshold int
 }
 
@@ -47,7 +47,7 @@ SELECT i.id,
        s.pattern,
        c.look_for,
        c.avoid,
-       c.language,
+       c.item_languages,
        c.threshold
   FROM story_items si
   JOIN items i ON i.id = si.item_id
@@ -64,7 +64,7 @@ func readSubject(ctx context.Context, q postgres.Querier, channelID, storyID int
 	var published *time.Time
 	err := q.QueryRow(ctx, subjectReadSQL, channelID, storyID).Scan(
 		&sub.item.ID, &sub.item.SourceID, &sub.item.Title, &sub.item.Text, &sub.item.Language, &published, &sub.item.FirstSeenAt,
-		&sub.weight, &sub.must, &sub.never, &sub.pattern, &sub.lookFor, &sub.avoid, &sub.language, &sub.threshold)
+		&sub.weight, &sub.must, &sub.never, &sub.pattern, &sub.lookFor, &sub.avoid, &sub.languages, &sub.threshold)
 	if published != nil {
 		sub.item.PublishedAt = *published
 	}
@@ -81,14 +81,17 @@ func (s *Service) workScore(ctx context.Context, job *queue.Job[scoreArgs]) erro
 	if err != nil {
 		return fmt.Errorf("read story %d for channel %d: %w", a.StoryID, a.ChannelID, err)
 	}
-	terms := words.Set(sub.item.Title + "\n" + head(sub.item.Text, featureBytes))
-	counts, totals, err := readCounts(ctx, s.cfg.Pool, a.ChannelID, terms)
+	f := featuresOf(sub.item)
+	counts, totals, err := readCounts(ctx, s.cfg.Pool, a.ChannelID, f.terms)
 	if err != nil {
 		return err
 	}
-	v := judge(sub, terms, counts, totals, s.cfg.Now(), a.Baseline, explores(a.ChannelID, a.StoryID))
+	v := judge(sub, f, counts, totals, s.cfg.Now(), a.Baseline)
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		fresh, err := keep(ctx, tx, a, sub, terms, v)
+		if err := explore(ctx, tx, a.ChannelID, &v); err != nil {
+			return err
+		}
+		fresh, err := keep(ctx, tx, a, sub, f.terms, v)
 		if err != nil || !fresh || !v.proposed() {
 			return err
 		}
@@ -129,18 +132,30 @@ const (
 	// freshBonus is what an item of this hour gains; it halves every halfLife.
 	freshBonus = 12
 	halfLife   = 12 * time.Hour
-	// exploreShare is one in so many of what falls below the threshold.
-	exploreShare = 20
+	// exploreEvery makes one of so many proposals one from below the threshold.
+	exploreEvery = 20
 	// shownWords bounds the words that a reason names.
 	shownWords = 4
 )
 
+// features are the words of an item, cut once for topics and lessons.
+type features struct {
+	doc   keywords.Doc
+	terms []string // the distinct ones
+}
+
+func featuresOf(it editorial.Item) features {
+	doc := keywords.NewDoc(it.Title, head(it.Text, featureBytes))
+	all := make([]string, 0, len(doc.Title)+len(doc.Text))
+	return features{doc: doc, terms: words.Distinct(append(append(all, doc.Title...), doc.Text...))}
+}
+
 // judge is the whole rule; it is pure.
-func judge(sub subject, terms []string, counts []bayes.Count, totals bayes.Totals, now time.Time, baseline, explore bool) verdict {
+func judge(sub subject, f features, counts []bayes.Count, totals bayes.Totals, now time.Time, baseline bool) verdict {
 	if r, ruled := ruledOut(sub, now, baseline); ruled {
 		return verdict{verdict: verdictRuledOut, reasons: []editorial.Reason{r}}
 	}
-	p, reasons := relevance(sub, terms, counts, totals)
+	p, reasons := relevance(sub, f, counts, totals)
 	score := p * 100
 	age := max(0, now.Sub(sub.item.When()))
 	fresh := freshBonus * (math.Exp2(-age.Hours()/halfLife.Hours()) - 0.5)
@@ -157,9 +172,6 @@ func judge(sub subject, terms []string, counts []bayes.Count, totals bayes.Total
 		v.verdict = verdictProposed
 	case baseline:
 		v.verdict = verdictBaseline
-	case explore:
-		v.verdict = verdictExplore
-		v.reasons = append(v.reasons, editorial.Reason{Code: "explore"})
 	default:
 		v.verdict = verdictBelow
 	}
@@ -176,22 +188,22 @@ func freshness(age time.Duration, points int) editorial.Reason {
 
 // relevance blends the owner's topics with what decisions taught:
 // P = w·NB + (1−w)·keywords, w = n/(n+50).
-func relevance(sub subject, terms []string, counts []bayes.Count, totals bayes.Totals) (float64, []editorial.Reason) {
+func relevance(sub subject, f features, counts []bayes.Count, totals bayes.Totals) (float64, []editorial.Reason) {
 	topics := keywords.New(entries(sub.lookFor), entries(sub.avoid))
 	w := bayes.Trust(totals)
 	if topics.Empty() && w == 0 {
 		return neutral / 100., []editorial.Reason{{Code: "no_topics"}}
 	}
-	byTopics, hits := topics.Score(keywords.NewDoc(sub.item.Title, sub.item.Text))
+	byTopics, hits := topics.Score(f.doc)
 	if topics.Empty() {
 		byTopics = neutral / 100.
 	}
 	reasons := hitReasons(hits, 1-w)
 	p := (1 - w) * byTopics
 	if w > 0 {
-		var learned []bayes.Evidence
-		p += w * bayes.Probability(totals, counts, func(e bayes.Evidence) { learned = append(learned, e) })
-		reasons = append(reasons, learnedReasons(learned, terms, w)...)
+		var learned strongest
+		p += w * bayes.Probability(totals, counts, learned.see)
+		reasons = append(reasons, asWritten(learned.reasons(f.terms, w), sub.item)...)
 	}
 	return p, reasons
 }
@@ -219,11 +231,34 @@ func keep(ctx context.Context, tx pgx.Tx, a scoreArgs, sub subject, terms []stri
 	return fresh, nil
 }
 
-// explores picks one in exploreShare of all pairs, always the same ones.
-func explores(channelID, storyID int64) bool {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d:%d", channelID, storyID)
-	return h.Sum64()%exploreShare == 0
+// exploreDueSQL tells that the channel's last proposals, so many, hold none that
+// explored.
+const exploreDueSQL = `
+SELECT count(*) = $2
+       AND bool_and(verdict <> 'explore')
+  FROM (SELECT verdict
+          FROM scores
+         WHERE channel_id = $1
+           AND verdict IN ('proposed', 'explore')
+         ORDER BY scored_at DESC
+         LIMIT $2) AS latest`
+
+// explore turns a story below the threshold into a proposal where one is due, so
+// that taste is learned beyond what is known already: one in exploreEvery of all
+// proposals. What the owner avoids, and what sources of no weight bring, is no question.
+func explore(ctx context.Context, tx pgx.Tx, channelID int64, v *verdict) error {
+	if v.verdict != verdictBelow || v.score == 0 || slices.ContainsFunc(v.reasons, func(r editorial.Reason) bool { return r.Code == "avoid" }) {
+		return nil
+	}
+	var due *bool
+	if err := tx.QueryRow(ctx, exploreDueSQL, channelID, exploreEvery-1).Scan(&due); err != nil {
+		return fmt.Errorf("explore for channel %d: %w", channelID, err)
+	}
+	if due != nil && *due {
+		v.verdict = verdictExplore
+		v.reasons = append(v.reasons, editorial.Reason{Code: "explore"})
+	}
+	return nil
 }
 
 // head cuts a text at a rune's boundary.

@@ -10,10 +10,12 @@ import (
 	"github.com/postonce/postonce/internal/queue"
 )
 
-// How many of the freshest items a subscription's baseline proposes.
+// How many items a subscription's baseline proposes: of "some" the best ones of the
+// freshest baselinePool, of "latest" the newest.
 const (
 	baselineSome   = 3
 	baselineLatest = 1
+	baselinePool   = 12
 )
 
 // owedSQL names a subscription by its start as well: who follows a source again
@@ -104,7 +106,7 @@ func (s *Service) workBaseline(ctx context.Context, job *queue.Job[baselineArgs]
 			return err // unfollowed or served meanwhile
 		}
 		n := map[string]int{"some": baselineSome, "latest": baselineLatest}[wanted[0]]
-		if err := s.proposeFreshest(ctx, tx, a, n); err != nil {
+		if err := s.propose(ctx, tx, a, n); err != nil {
 			return err
 		}
 		_, err = s.cfg.BaselineDone(ctx, tx, a.ChannelID, a.SourceID)
@@ -112,12 +114,8 @@ func (s *Service) workBaseline(ctx context.Context, job *queue.Job[baselineArgs]
 	})
 }
 
-func (s *Service) proposeFreshest(ctx context.Context, tx pgx.Tx, a baselineArgs, n int) error {
-	rows, err := tx.Query(ctx, baselineItemsSQL, a.SourceID, n)
-	if err != nil {
-		return err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+func (s *Service) propose(ctx context.Context, tx pgx.Tx, a baselineArgs, n int) error {
+	ids, err := s.baselineItems(ctx, tx, a, n)
 	if err != nil {
 		return fmt.Errorf("baseline items of source %d: %w", a.SourceID, err)
 	}
@@ -131,4 +129,21 @@ func (s *Service) proposeFreshest(ctx context.Context, tx pgx.Tx, a baselineArgs
 		}
 	}
 	return nil
+}
+
+// baselineItems are the best few of the freshest.
+func (s *Service) baselineItems(ctx context.Context, tx pgx.Tx, a baselineArgs, n int) ([]int64, error) {
+	limit := n
+	if n > baselineLatest && s.cfg.Best != nil {
+		limit = baselinePool
+	}
+	rows, err := tx.Query(ctx, baselineItemsSQL, a.SourceID, limit)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil || limit == n || len(ids) <= n {
+		return ids, err
+	}
+	return s.cfg.Best(ctx, tx, a.ChannelID, a.SourceID, ids, n)
 }

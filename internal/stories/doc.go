@@ -42,6 +42,9 @@ type Config struct {
 	// BaselineDone records that a subscription got its first proposals; false
 	// when it had.
 	BaselineDone func(ctx context.Context, tx pgx.Tx, channelID, sourceID int64) (bool, error)
+	// Best names those n of a source's items, freshest first, that fit a channel best;
+	// nil: the freshest.
+	Best func(ctx context.Context, tx pgx.Tx, channelID, sourceID int64, itemIDs []int64, n int) ([]int64, error)
 	// OnItem is told of each item placed, with how: new (opens a story) or story.
 	OnItem func(result string)
 }

@@ -142,9 +142,22 @@ func TestBaselineProposesTheFreshestFew(t *testing.T) {
 		}
 	}
 	err := postgres.InTx(t.Context(), st.pool, func(tx pgx.Tx) error {
-		return st.s.proposeFreshest(t.Context(), tx, baselineArgs{ChannelID: 1, SourceID: 10}, baselineSome)
+		return st.s.propose(t.Context(), tx, baselineArgs{ChannelID: 1, SourceID: 10}, baselineSome)
 	})
 	if err != nil || len(st.offers) != 3 || !st.offers[0].Baseline {
+		t.Errorf("offers %v, %v", st.offers, err)
+	}
+	st.s.cfg.Best = func(_ context.Context, _ pgx.Tx, _, _ int64, ids []int64, n int) ([]int64, error) {
+		if len(ids) != 10 || n != baselineSome {
+			t.Errorf("asked for %d of %v", n, ids)
+		}
+		return ids[4:6], nil // what fits, not what is freshest
+	}
+	st.offers = nil
+	err = postgres.InTx(t.Context(), st.pool, func(tx pgx.Tx) error {
+		return st.s.propose(t.Context(), tx, baselineArgs{ChannelID: 2, SourceID: 10}, baselineSome)
+	})
+	if err != nil || len(st.offers) != 2 || st.offers[0].ChannelID != 2 {
 		t.Errorf("offers %v, %v", st.offers, err)
 	}
 }

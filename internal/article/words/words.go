@@ -105,8 +105,10 @@ func Carries(w Word) bool {
 }
 
 // Set returns the distinct terms of text in the order of their first mention.
-func Set(text string) []string {
-	terms := Terms(text)
+func Set(text string) []string { return Distinct(Terms(text)) }
+
+// Distinct leaves of terms, in place, the first mention of each.
+func Distinct(terms []string) []string {
 	seen := make(map[string]struct{}, len(terms))
 	kept := terms[:0]
 	for _, t := range terms {

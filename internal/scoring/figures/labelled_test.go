@@ -24,7 +24,7 @@ func TestLabelledSet(t *testing.T) {
 	for _, topic := range topics {
 		m := make([]float64, len(steps))
 		for seed := range uint64(5) {
-			for i, v := range curve(items, topic, seed, steps) {
+			for i, v := range curve(items, topic, lookFor(topic), seed, steps) {
 				m[i] += v / 5
 				mean[i] += v / float64(5*len(topics))
 			}
