@@ -28,6 +28,9 @@ type bundle struct {
 	told   []string // "draft:revision"
 	budget int
 	anew   int // texts that were refreshed
+
+	// stop ends the engine of this process.
+	stop func()
 }
 
 func newBundle(t *testing.T, change ...func(*drafting.Config)) *bundle {
@@ -67,11 +70,12 @@ func newBundle(t *testing.T, change ...func(*drafting.Config)) *bundle {
 	if err := engine.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	b.stop = sync.OnceFunc(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		_ = engine.Stop(ctx)
 	})
+	t.Cleanup(b.stop)
 	return b
 }
 

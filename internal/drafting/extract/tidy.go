@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,8 +13,8 @@ import (
 // Headline cleans an item's title: without the site's name at its end, agency
 // marks, section tags in brackets and shouting.
 func Headline(title, source string) string {
-	t := render.Line(title)
-	t = render.Defuse(t)
+	t := render.Line(withoutTags(title))
+	t = render.Line(render.Defuse(t))
 	for {
 		cut := withoutSuffix(t, source)
 		if cut == t {
@@ -26,6 +27,19 @@ func Headline(title, source string) string {
 		t = strings.TrimRight(t, ". ") + "…"
 	}
 	return t
+}
+
+// tag is formatting that stands as text, because somebody escaped it twice or hopes
+// that we do not.
+var tag = regexp.MustCompile(`(?i)</?(a|abbr|b|blockquote|br|code|div|em|font|h[1-6]|i|iframe|img|li|p|pre|s|script|small|span|strong|style|sub|sup|tg-spoiler|u|ul)(\s[^<>]*)?/?>`) //nolint:gochecknoglobals // compiled once
+
+// withoutTags takes such formatting out where it is meant as such: "the <b> tag"
+// speaks of one.
+func withoutTags(s string) string {
+	if !strings.Contains(s, "</") && !strings.Contains(s, "=") && !strings.Contains(s, "/>") {
+		return s
+	}
+	return tag.ReplaceAllString(s, "")
 }
 
 // withoutSuffix takes one " - Site name", " | Site" or "(AP)" from the end.
@@ -63,7 +77,7 @@ func agency(s string) bool {
 // tidy takes from a sentence what no post should carry: addresses, hashtags at
 // the end, bullets, footnote marks, and the dateline of the first one.
 func tidy(s string, first bool) string {
-	s = render.Defuse(s)
+	s = render.Defuse(withoutTags(s))
 	s = strings.TrimLeftFunc(s, func(r rune) bool {
 		return strings.ContainsRune("•▪■●◾▶►➡→*·|–—-:,;", r) || unicode.IsSpace(r) || unicode.Is(unicode.So, r) || r == 0xFE0F || r == 0x200D
 	})
@@ -158,7 +172,7 @@ func afterAt(s string) string {
 func anywhere() []string {
 	return []string{
 		"appeared first on", "all rights reserved", "sign up for our", "subscribe to our", "subscribe now", "newsletter", "click here", "cookie", "terms of service", "privacy policy",
-		"follow us on", "previous instructions", "system prompt", "system message", "as an ai", "read more", "read the full", "continue reading", "full story", "share this", "this article was originally", "enable javascript", "affiliate commission", "view comments", "join our telegram",
+		"follow us on", "previous instructions", "system prompt", "system message", "as an ai", "[inst]", "[/inst]", "<<sys", "<|", "|>", "### system", "read more", "read the full", "continue reading", "full story", "share this", "this article was originally", "enable javascript", "affiliate commission", "view comments", "join our telegram",
 		"предыдущие инструкции", "системное сообщение", "читать далее", "читать полностью", "читайте также", "подписывайтесь", "подпишитесь", "подписаться", "наш канал", "нашем канале", "нашем telegram", "в нашем телеграм", "все права защищены", "перепечатка",
 		"нашли опечатку", "нашли ошибку", "ctrl+enter", "поделиться в", "политика конфиденциальности", "файлы cookie", "узнать подробнее", "подробнее на сайте", "переходите по ссылке", "по ссылке ниже", "erid",
 	}
