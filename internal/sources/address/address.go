@@ -97,7 +97,7 @@ func Parse(raw, preview string) (Target, error) {
 	if sch := strings.ToLower(u.Scheme); sch != "http" && sch != "https" {
 		return Target{}, ErrScheme
 	}
-	if u.Hostname() == "" {
+	if strings.Trim(u.Hostname(), ".") == "" {
 		return Target{}, ErrNothing
 	}
 	t, err := known(u, preview)

@@ -81,6 +81,7 @@ func TestNormaliseIsTheNaturalKey(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("https://t.me/s/durov/1")
 	f.Add("feed:[::1]:80/x")
+	f.Add(".#000.0000000")     // no host but a dot
 	f.Add("feed:\x9e\x9e\x9e") // lower case is longer here
 	f.Fuzz(func(t *testing.T, s string) {
 		if got, err := Parse(s, ""); err == nil && got.Key() == "" {

@@ -212,8 +212,8 @@ func patchUTF8(b []byte) []byte {
 }
 
 // guess chooses between the single-byte encodings that feeds use without
-// saying so: three Cyrillic ones by the frequency of their commonest letters,
-// else windows-1252.
+// saying so: those of East Asia, then three Cyrillic ones by the frequency of
+// their commonest letters, else windows-1252.
 func guess(b []byte) (encoding.Encoding, string) {
 	high, runs, prev := 0, 0, false
 	for _, c := range b {
@@ -225,6 +225,11 @@ func guess(b []byte) (encoding.Encoding, string) {
 			}
 		}
 		prev = is
+	}
+	if high >= 8 {
+		if e, name := guessAsian(b); e != nil {
+			return e, name
+		}
 	}
 	if high < 8 || runs*2 < high {
 		return charmap.Windows1252, "windows-1252"

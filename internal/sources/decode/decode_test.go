@@ -14,7 +14,12 @@ import (
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 )
 
 func testNow() time.Time { return time.Date(2026, 5, 4, 8, 0, 0, 0, time.UTC) }
@@ -57,6 +62,10 @@ func TestBrokenMarkupIsMended(t *testing.T) {
 		"torn in the second":            {rssDoc(`<item><title>x</title></item>`)[:len(rssDoc(`<item><title>x</title></item>`))-len("</channel></rss>")] + `<item><title>y</ti`, []string{"x"}},
 		"torn in cdata":                 {`<rss><channel><item><title>x</title></item><item><title><![CDATA[y`, []string{"x"}},
 		"junk after":                    {rssDoc(`<item><title>x</title></item>`) + "<script>x</script>\x00garbage <", []string{"x"}},
+		"doctype of a page before":      {`<?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0//EN" "http://e.invalid/">` + rssDoc(`<item><title>x</title></item>`)[38:], []string{"x"}},
+		"feed wrapped in a page":        {`<html><body><feed xmlns="http://www.w3.org/2005/Atom"><title>t</title><entry><id>1</id><title>x</title></entry></feed></body></html>`, []string{"x"}},
+		"one entry alone":               {`<?xml version="1.0"?><entry xmlns="http://www.w3.org/2005/Atom"><id>1</id><title>x</title></entry>`, []string{"x"}},
+		"unclosed element of channel":   {rssDoc(`<x:category text="a"><x:category text="b"/><item><title>x</title></item><item><title>y</title></item>`), []string{"x", "y"}},
 		"warning before":                {"<br />\n<b>Warning</b>: x in /y.php on line <b>3</b><br />\n" + rssDoc(`<item><title>x</title></item>`), []string{"x"}},
 		"upper-case elements":           {`<RSS version="2.0"><CHANNEL><ITEM><TITLE>x</TITLE></ITEM></CHANNEL></RSS>`, []string{"x"}},
 		"item beside channel":           {`<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel/><item><title>x</title></item></rdf:RDF>`, []string{"x"}},
@@ -120,6 +129,30 @@ func TestWhatIsNoFeedIsNamed(t *testing.T) {
 		var e *Error
 		if !errors.As(err, &e) || e.Code != want {
 			t.Errorf("%.60q: %v %v, want %s", in, doc, err, want)
+		}
+	}
+}
+
+func TestUnlabelledTextOfEastAsiaIsRecognised(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		e    encoding.Encoding
+		text string
+	}{
+		"euc-jp":    {japanese.EUCJP, "今年もよろしくお願いします。新しい記事を書きました"},
+		"shift_jis": {japanese.ShiftJIS, "今年もよろしくお願いします。新しい記事を書きました"},
+		"euc-kr":    {korean.EUCKR, "새해 복 많이 받으세요 오늘의 뉴스 제목"},
+		"gb18030":   {simplifiedchinese.GB18030, "中国的新闻和我们的生活是在这里的"},
+		"big5":      {traditionalchinese.Big5, "中國的新聞和我們的生活是在這裡的"},
+		"koi8-r":    {charmap.KOI8R, "Как пережить новогоднюю ночь и остаться довольным"},
+		"latin":     {charmap.Windows1252, "Überraschung für die Stadträte: größere Straßen, schönere Häuser, Café"},
+	} {
+		in, err := tc.e.NewEncoder().String(rssDoc("<item><title>" + tc.text + "</title></item>")[38:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := read(t, in); err != nil || d.Entries[0].Title != tc.text {
+			t.Errorf("%s: %+v %v", name, d, err)
 		}
 	}
 }

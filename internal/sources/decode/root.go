@@ -8,7 +8,7 @@ import (
 // findRoot skips what stands before the root element (declaration, comments,
 // doctype, a server's warnings) and says what kind of document it opens.
 func findRoot(src []byte) (int, Format, error) {
-	sawTag := ""
+	sawTag, page := "", false // page: a doctype or an element of a web page was seen
 	limit := min(len(src), maxProlog)
 	for i := 0; i < limit; {
 		j := bytes.IndexByte(src[i:limit], '<')
@@ -25,7 +25,7 @@ func findRoot(src []byte) (int, Format, error) {
 			n = skipTo(rest, "?>")
 		case bytes.HasPrefix(rest, []byte("<!")):
 			if head := strings.ToLower(string(rest[:min(len(rest), 20)])); strings.HasPrefix(head, "<!doctype html") {
-				return i, HTML, fail(CodeHTML, "a web page")
+				page = true // some templates put it in front of a feed
 			}
 			n = skipDoctype(rest)
 		case len(rest) > 1 && nameStart(rest[1]):
@@ -43,7 +43,23 @@ func findRoot(src []byte) (int, Format, error) {
 				return i, OPML, fail(CodeOPML, "a list of feeds")
 			case "urlset", "sitemapindex":
 				return i, Sitemap, fail(CodeNotAFeed, "a sitemap")
-			case "html", "head", "body", "meta", "title":
+			case "entry":
+				if bytes.Contains(rest[:min(len(rest), 2000)], []byte(atomNamespace)) {
+					return i, Atom, nil
+				}
+			case "html", "body":
+				if n = bareTag(rest); n > 0 {
+					page = true
+					break
+				}
+				return i, HTML, fail(CodeHTML, "a web page")
+			case "head", "meta", "title":
+				return i, HTML, fail(CodeHTML, "a web page")
+			}
+			if n > 0 {
+				break
+			}
+			if page {
 				return i, HTML, fail(CodeHTML, "a web page")
 			}
 			if sawTag == "" {
@@ -58,10 +74,39 @@ func findRoot(src []byte) (int, Format, error) {
 		}
 		i += n
 	}
+	if page {
+		return 0, HTML, fail(CodeHTML, "a web page")
+	}
 	if sawTag != "" {
 		return 0, Unknown, fail(CodeNotAFeed, "its first element is <"+sawTag[:min(len(sawTag), 40)]+">")
 	}
 	return 0, Unknown, fail(CodeNotAFeed, "no markup of a feed")
+}
+
+const atomNamespace = "http://www.w3.org/2005/Atom"
+
+// bareTag measures the tag of a page that does nothing but wrap a feed: the
+// feed, or the page's body, comes next. 0: a real page.
+func bareTag(b []byte) int {
+	n := skipTo(b, ">")
+	if n < 0 {
+		return 0
+	}
+	next := bytes.TrimSpace(b[n:min(len(b), n+200)])
+	if len(next) < 2 || next[0] != '<' || !nameStart(next[1]) {
+		return 0
+	}
+	switch local(tagName(next[1:])) {
+	case "body", "rss", "rdf", "feed":
+		return n
+	}
+	return 0
+}
+
+// wrapsPage reports whether what stands before the root opens a web page.
+func wrapsPage(prolog []byte) bool {
+	head := bytes.ToLower(prolog)
+	return bytes.Contains(head, []byte("<!doctype html")) || bytes.Contains(head, []byte("<html"))
 }
 
 func skipTo(b []byte, end string) int {

@@ -71,15 +71,17 @@ func scanXML(src []byte) (*scanned, error) {
 		s.note("junk before the feed")
 	}
 	s.last = root
-	if local(tagName(src[root+1:])) == "channel" {
-		s.wrapped = true
-		s.out = append(s.out, `<rss version="2.0">`...)
-		s.rootTag = []byte(`<rss version="2.0">`)
-		s.stack = append(s.stack, []byte("rss"))
-		s.note("no root element")
+	switch local(tagName(src[root+1:])) {
+	case "channel":
+		s.wrap("rss", `<rss version="2.0">`)
+	case "entry": // a document of one entry
+		s.wrap("feed", `<feed xmlns="`+atomNamespace+`">`)
 	}
 	if err := s.walk(root); err != nil {
 		return &s.scanned, err
+	}
+	if len(s.entries) == 0 && wrapsPage(src[:root]) {
+		return &s.scanned, fail(CodeHTML, "a web page")
 	}
 	if len(s.out) == 0 {
 		s.doc = src[s.last:]
@@ -87,6 +89,15 @@ func scanXML(src []byte) (*scanned, error) {
 		s.doc = append(s.out, src[s.last:]...)
 	}
 	return &s.scanned, nil
+}
+
+// wrap gives a document the root that it lacks.
+func (s *scanner) wrap(name, tag string) {
+	s.wrapped = true
+	s.out = append(s.out, tag...)
+	s.rootTag = []byte(tag)
+	s.stack = append(s.stack, []byte(name))
+	s.note("no root element")
 }
 
 // walk goes from tag to tag until the root element closes or the bytes end.
@@ -124,7 +135,7 @@ func (s *scanner) end(i int) error {
 		return nil
 	case s.wrapped && len(s.stack) == 1:
 		s.truncate(i)
-		s.out = append(s.out, "</rss>"...)
+		s.out = append(append(append(s.out, "</"...), s.stack[0]...), '>')
 		return nil
 	case len(s.entries) == 0:
 		return fail(CodeCut, "the document ends before its first whole entry")

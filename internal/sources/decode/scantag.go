@@ -24,6 +24,13 @@ func (s *scanner) startTag(i int) (int, error) {
 	if err := s.count(1, t.attrs); err != nil {
 		return 0, err
 	}
+	if s.isStranded(name) {
+		for len(s.stack) > 2 {
+			s.replace(i, i, "</"+string(s.stack[len(s.stack)-1])+">")
+			s.pop(i)
+		}
+		s.note("unclosed elements")
+	}
 	void := s.entryAt > 0 && !t.closed && isVoid(name)
 	if !t.closed && !void {
 		if err := s.push(i, t.end, name); err != nil {
@@ -81,6 +88,12 @@ func (s *scanner) isEntry(name []byte) bool {
 		return true
 	}
 	return false
+}
+
+// isStranded reports whether this would be an entry, had not an element of the
+// channel before it been left open.
+func (s *scanner) isStranded(name []byte) bool {
+	return s.entryAt == 0 && len(s.stack) > 2 && bytes.Equal(name, []byte("item")) && local(s.stack[1]) == "channel"
 }
 
 func isEntryName(name []byte) bool {
