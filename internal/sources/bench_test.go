@@ -43,6 +43,10 @@ func TestMain(m *testing.M) {
 		serveBench()
 		return
 	}
+	if os.Getenv(killDBEnv) != "" {
+		killedChild()
+		return
+	}
 	os.Exit(m.Run())
 }
 
