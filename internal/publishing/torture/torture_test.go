@@ -256,12 +256,11 @@ func (r *rig) process(ctx context.Context, die string) {
 		r.t.Error(err)
 		return
 	}
-	live, cancel := context.WithTimeout(ctx, time.Minute)
-	if die != "" {
-		cancel()
-		live, cancel = context.WithTimeout(ctx, 4*time.Second)
-	}
+	live, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if die != "" {
+		defer time.AfterFunc(10*time.Second, cancel).Stop()
+	}
 	go func() { // ends with the process
 		for scan := bufio.NewScanner(out); scan.Scan(); {
 			if at, ok := strings.CutPrefix(scan.Text(), "die "); ok {
