@@ -162,8 +162,9 @@ func (in *Intake) Stop(ctx context.Context) error {
 	}
 }
 
-// Trouble is what keeps updates from coming, in a sentence for the operator;
-// empty when all is well.
+// Trouble is what keeps updates from coming to this process, in a sentence for
+// the operator; empty when all is well. It stands in update_troubles too, for
+// whoever tells operators.
 func (in *Intake) Trouble() string {
 	if t := in.trouble.Load(); t != nil {
 		return *t
@@ -171,9 +172,34 @@ func (in *Intake) Trouble() string {
 	return ""
 }
 
-func (in *Intake) setTrouble(text string) {
-	if in.Trouble() != text {
-		in.trouble.Store(&text)
+const troubleSetSQL = `
+INSERT INTO update_troubles AS t (bot_id, what)
+VALUES ($1, $2)
+    ON CONFLICT (bot_id) DO UPDATE
+   SET what = excluded.what`
+
+const troubleClearSQL = `
+DELETE FROM update_troubles
+ WHERE bot_id = $1`
+
+// setTrouble notes a change, for this process and for the operators; what an
+// earlier process left behind is cleared by the first success of a later one.
+// Only the process that takes updates in calls it.
+func (in *Intake) setTrouble(ctx context.Context, text string) {
+	if known := in.trouble.Swap(&text); known != nil && *known == text {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	var err error
+	if text == "" {
+		_, err = in.cfg.Pool.Exec(ctx, troubleClearSQL, in.bot)
+	} else {
+		_, err = in.cfg.Pool.Exec(ctx, troubleSetSQL, in.bot, text)
+	}
+	if err != nil {
+		in.trouble.Store(nil) // the database is away: the next time writes
+		in.log.Debug().Err(err).Msg("the trouble with updates was not noted")
 	}
 }
 

@@ -235,9 +235,14 @@ func TestPollingRemovesAWebhookAndSurvivesAStranger(t *testing.T) {
 	// Somebody else polls with our token: our long poll ends with a conflict.
 	post(t, b.url+"/bot"+string(sandbox.DefaultToken)+"/getUpdates", `{"timeout":0}`)
 	eventually(t, "the conflict is told", func() bool { return strings.Contains(st.intake.Trouble(), "same token") })
+	eventually(t, "the operators can hear of it", func() bool {
+		return count(t, st.pool, "SELECT count(*) FROM update_troubles WHERE what LIKE '%same token%'") == 1
+	})
 	b.say(t, "later")
 	eventually(t, "polling goes on", func() bool { return len(st.seen.list()) == 2 })
-	eventually(t, "the trouble is over", func() bool { return st.intake.Trouble() == "" })
+	eventually(t, "the trouble is over", func() bool {
+		return st.intake.Trouble() == "" && count(t, st.pool, "SELECT count(*) FROM update_troubles") == 0
+	})
 }
 
 func TestAPanicIsOneUpdatesFailure(t *testing.T) {

@@ -83,7 +83,7 @@ func (in *Intake) pollLoop(ctx context.Context) {
 			in.pollError(ctx, fmt.Errorf("take the poller's lease: %w", err))
 			pause(ctx, time.Second)
 		case !ok:
-			in.setTrouble("") // another process does it
+			in.trouble.Store(nil) // another process does it, and says how it goes
 			pause(ctx, pollerRenew/2)
 		default:
 			in.pollUnderLease(ctx, token)
@@ -118,7 +118,7 @@ func (in *Intake) pollUnderLease(ctx context.Context, token int64) {
 		wait, err := in.pollOnce(held, token)
 		if err == nil {
 			tries = 0
-			in.setTrouble("")
+			in.setTrouble(ctx, "")
 			continue
 		}
 		if held.Err() != nil {
@@ -270,11 +270,11 @@ func (in *Intake) pollError(ctx context.Context, err error) {
 	}
 	switch {
 	case RefusedAs(err, Unauthorized):
-		in.setTrouble("Telegram refuses the token: check TELEGRAM_BOT_TOKEN")
+		in.setTrouble(ctx, "Telegram refuses the token: check TELEGRAM_BOT_TOKEN")
 	case RefusedAs(err, Conflict):
-		in.setTrouble("another program polls with the same token: stop it, or give it a bot of its own")
+		in.setTrouble(ctx, "another program polls with the same token: stop it, or give it a bot of its own")
 	default:
-		in.setTrouble("updates do not come: " + err.Error())
+		in.setTrouble(ctx, "updates do not come: "+err.Error())
 	}
 	in.log.Warn().Err(err).Msg("polling failed")
 }

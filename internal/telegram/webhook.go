@@ -89,7 +89,6 @@ func (in *Intake) keepWebhook(ctx context.Context) {
 			wait = 10 * time.Second
 			continue
 		}
-		in.setTrouble("")
 		wait = webhookCheck
 	}
 }
@@ -102,7 +101,10 @@ func (in *Intake) setWebhook(ctx context.Context, ours *bool) error {
 	if info != nil && info.URL == in.cfg.WebhookURL && slices.Equal(info.AllowedUpdates, in.cfg.AllowedUpdates) && *ours {
 		if info.LastErrorMessage != "" && info.PendingUpdateCount > 0 {
 			in.log.Warn().Int("pending", info.PendingUpdateCount).Str("why", info.LastErrorMessage).Msg("telegram cannot deliver updates")
+			in.setTrouble(ctx, "Telegram cannot deliver updates to PUBLIC_URL: "+info.LastErrorMessage)
+			return nil
 		}
+		in.setTrouble(ctx, "")
 		return nil
 	}
 	err := AsError(in.cfg.Client.SetWebhook(ctx, &bot.SetWebhookParams{
@@ -110,6 +112,7 @@ func (in *Intake) setWebhook(ctx context.Context, ours *bool) error {
 	}))
 	if err == nil {
 		*ours = true
+		in.setTrouble(ctx, "")
 		in.log.Info().Msg("telegram delivers updates to the webhook")
 	}
 	return err

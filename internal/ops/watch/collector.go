@@ -38,6 +38,7 @@ func NewCollector(db Reader, budget int64) *Collector {
 		{"drafts", "Drafts that wait, by state; counted up to 10000.", "state"},
 		{"model_tokens_today", "Tokens used and reserved since midnight UTC.", ""},
 		{"model_budget_tokens", "The day's budget; 0 is unlimited.", ""},
+		{"updates_stopped", "1 while Telegram's updates do not come.", ""},
 		{"channels_held", "Channels that publish nothing until they are reconciled after a restore.", ""},
 	} {
 		var labels []string
@@ -80,6 +81,11 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	put("model_tokens_today", float64(f.ModelTokensToday))
 	put("model_budget_tokens", float64(c.budget))
 	put("channels_held", float64(f.ChannelsHeld))
+	stopped := 0.0
+	if f.UpdatesStopped != "" {
+		stopped = 1
+	}
+	put("updates_stopped", stopped)
 }
 
 func (c *Collector) figures() (Figures, bool) {

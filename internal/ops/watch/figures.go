@@ -35,6 +35,7 @@ type Figures struct {
 	Drafts              map[string]int
 	ModelTokensToday    int64 // used and reserved since midnight UTC
 	ChannelsHeld        int
+	UpdatesStopped      string // what keeps Telegram's updates from coming; "" if nothing does
 }
 
 const laneFiguresSQL = `
@@ -90,6 +91,7 @@ SELECT (SELECT count(*) FROM job_history h WHERE h.finished_at > now() - interva
            AND e.class = 'courtesy'
            AND e.intent_at > now() - interval '1 day')::integer AS courtesy_in_doubt,
        (SELECT count(*) FROM restore_holds WHERE released_at IS NULL)::integer AS held,
+       coalesce((SELECT t.what FROM update_troubles t ORDER BY t.since LIMIT 1), '') AS updates_stopped,
        (SELECT coalesce(sum(CASE WHEN m.state IN ('reserved', 'unknown') THEN m.reserved
                                  ELSE m.tokens_in + m.tokens_out END), 0)
           FROM model_calls m
@@ -161,7 +163,7 @@ func (f *Figures) readDatabase(ctx context.Context, db Reader) error {
 
 func (f *Figures) readWork(ctx context.Context, db Reader) error {
 	return db.QueryRow(ctx, workFiguresSQL).Scan(&f.Completed, &f.Archived, &f.LeasesLost,
-		&f.StrictInDoubt, &f.CourtesyInDoubt, &f.ChannelsHeld, &f.ModelTokensToday)
+		&f.StrictInDoubt, &f.CourtesyInDoubt, &f.ChannelsHeld, &f.UpdatesStopped, &f.ModelTokensToday)
 }
 
 func (f *Figures) readStates(ctx context.Context, db Reader) error {

@@ -105,6 +105,9 @@ func Judge(f Figures, h History, budget int64) []Condition {
 		Name: "PostonceChannelsHeld", Severity: Warning, For: 15 * time.Minute,
 		Detail: fmt.Sprintf("%d channels wait for reconciliation after a restore", f.ChannelsHeld),
 	})
+	add(f.UpdatesStopped != "", Condition{
+		Name: "PostonceUpdatesStopped", Severity: Critical, For: 2 * time.Minute, Detail: f.UpdatesStopped,
+	})
 	return out
 }
 

@@ -29,6 +29,7 @@ func bad() (watch.Figures, watch.History) {
 		},
 		OldestSnapshot: 20 * time.Minute, Completed: 100, Archived: 3, LeasesLost: 3, StrictInDoubt: 1,
 		Sources: map[string]int{"failing": 4, "healthy": 6}, ModelTokensToday: 90, ChannelsHeld: 1,
+		UpdatesStopped: "another program polls with the same token",
 	}
 	rising := [3]int{30, 20, 10}
 	return f, watch.History{queue.Critical: {30, 20, 20}, queue.Default: rising, queue.Bulk: rising}
@@ -48,7 +49,7 @@ func TestJudgeNamesWhatIsWrong(t *testing.T) {
 	f, h := bad()
 	want := []string{
 		"PostonceArchiveInflow", "PostonceChannelsHeld", "PostonceLeasesLost", "PostonceModelBudget", "PostonceOldSnapshot",
-		"PostonceQueueGrowing/default", "PostonceQueueStuck/critical", "PostonceSourcesFailing", "PostonceUnconfirmed",
+		"PostonceQueueGrowing/default", "PostonceQueueStuck/critical", "PostonceSourcesFailing", "PostonceUnconfirmed", "PostonceUpdatesStopped",
 	}
 	if diff := cmp.Diff(want, names(watch.Judge(f, h, 100))); diff != "" {
 		t.Error(diff)
@@ -268,7 +269,7 @@ func TestTheCollectorSaysWhenItCannotRead(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
 	series, up := gather(t, pool)
-	if up != 1 || len(series) != 8 || series["postonce_sources"] != 4 || series["postonce_effects_in_doubt"] != 2 {
+	if up != 1 || len(series) != 9 || series["postonce_sources"] != 4 || series["postonce_effects_in_doubt"] != 2 {
 		t.Errorf("up %v, series %v", up, series)
 	}
 	pool.Close()
