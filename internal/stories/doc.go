@@ -55,6 +55,8 @@ type Service struct {
 	match    queue.Kind[matchArgs]
 	baseline queue.Kind[baselineArgs]
 	tidy     queue.Kind[tidyArgs]
+
+	placing chan struct{} // held by the one match job of this process that runs
 }
 
 type matchArgs struct {
@@ -69,7 +71,7 @@ type baselineArgs struct {
 
 // New returns a Service. Register adds its kinds to a registry.
 func New(cfg Config) *Service {
-	s := &Service{cfg: cfg}
+	s := &Service{cfg: cfg, placing: make(chan struct{}, 1)}
 	s.match = queue.Kind[matchArgs]{
 		Name: "match",
 		Key:  func(a matchArgs) string { return strconv.FormatInt(a.ItemID, 10) },

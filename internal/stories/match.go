@@ -34,7 +34,17 @@ SELECT id,
 
 // workMatch puts one item into a story and hands the story to the channels
 // that follow the item's source.
+//
+// Placing is serial (matchLockSQL), so the jobs of one process queue up here,
+// before they take a connection: a burst of items would otherwise hold the whole
+// pool waiting for one lock.
 func (s *Service) workMatch(ctx context.Context, job *queue.Job[matchArgs]) error {
+	select {
+	case s.placing <- struct{}{}:
+		defer func() { <-s.placing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		p, err := s.place(ctx, tx, job.Args.ItemID)
 		if err != nil {
