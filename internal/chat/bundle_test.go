@@ -20,6 +20,7 @@ import (
 
 	"github.com/postonce/postonce/internal/chat"
 	"github.com/postonce/postonce/internal/desk"
+	"github.com/postonce/postonce/internal/drafting"
 	"github.com/postonce/postonce/internal/postgres/dbtest"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/sandbox"
@@ -43,12 +44,16 @@ type bundle struct {
 	open   bool
 	now    func() time.Time
 	more   []func(*queue.Registry) // further kinds
+	paper  *paper
+	shop   chat.Billing
+	drafts *drafting.Service
 	// script collects the transcript.
 	script strings.Builder
 }
 
-// clock stands still on a Wednesday morning, so that transcripts stay as they are.
-func clock() time.Time { return time.Date(2026, 12, 2, 10, 0, 0, 0, time.UTC) }
+// clock stands still on a Wednesday morning, so that transcripts stay as they
+// are; in a year to come, as the queue's clock is the database's and runs.
+func clock() time.Time { return time.Date(2037, 12, 2, 10, 0, 0, 0, time.UTC) }
 
 // hasty is a clock that runs a thousand times too fast: nobody waits for
 // Telegram's limits of one message a second.
@@ -84,6 +89,8 @@ func newBundle(t testing.TB, opts ...option) *bundle {
 		t.Fatal(err)
 	}
 	face.Handle("/samples/", http.StripPrefix("/samples", news))
+	b.paper = &paper{base: server.URL + "/paper"}
+	face.Handle("/paper/", b.paper)
 	b.stage = play.New(server.URL)
 	if b.client, err = telegram.New(telegram.Config{Token: box.Token(), BaseURL: server.URL, Logger: b.log, Limits: telegram.NewLimits(hasty())}); err != nil {
 		t.Fatal(err)
@@ -338,6 +345,8 @@ func (b *bundle) golden(name string) {
 		days := `(today|tomorrow|yesterday|сегодня|завтра|вчера|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Пн|Вт|Ср|Чт|Пт|Сб|Вс)`
 		got = regexp.MustCompile(`(new|новое) .*, (next look|опрос) .*`).ReplaceAllString(got, "$1 …, $2 …")
 		got = regexp.MustCompile(days+`( \d+ \pL+\.?)? \d\d:\d\d`).ReplaceAllString(got, "WHEN")
+		got = regexp.MustCompile(days+` \d+ \pL+\.?`).ReplaceAllString(got, "DAY")
+		got = regexp.MustCompile(`, (in \d+ \pL+|\d+ \pL+ ago|just now)`).ReplaceAllString(got, ", SINCE")
 	}
 	for _, blur := range []struct{ find, put string }{
 		{`start=[A-Za-z0-9_-]+`, "start=TOKEN"},

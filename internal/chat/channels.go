@@ -79,8 +79,10 @@ func (c *Chat) channelMessage(t *turn, ch *desk.ChannelView) message {
 	if !ch.Notify {
 		notify = button{text: t.Plain("button.notify_on"), data: data("nf", ch.ID, 1)}
 	}
+	if ch.Role.May(editorial.Editor) { // viewers get no cards and stop nothing
+		m.rows = append(m.rows, row(pause, notify))
+	}
 	m.rows = append(m.rows,
-		row(pause, notify),
 		row(button{text: t.Plain("button.people"), data: data("pp", ch.ID)}, button{text: t.Plain("button.sources"), data: data("sl", ch.ID, 0)}),
 		row(button{text: t.Plain("button.check_rights"), data: data("lk", ch.ChatID)}, button{text: t.Plain("button.other_channels"), data: data("cl")}))
 	if ch.Role == editorial.Owner {

@@ -28,7 +28,7 @@ func (a *actor) works(title, username string) (play.Chat, int64) {
 	if err != nil {
 		a.b.t.Fatal(err)
 	}
-	if _, err := a.b.pool.Exec(ctx, `INSERT INTO subscriptions (channel_id, source_id, created_by) VALUES ($1, 1, $2)`, res.Channel.ID, a.ID); err != nil {
+	if _, err := a.b.pool.Exec(ctx, `INSERT INTO subscriptions (channel_id, source_id, created_by) VALUES ($1, 999, $2)`, res.Channel.ID, a.ID); err != nil {
 		a.b.t.Fatal(err)
 	}
 	for _, m := range a.messages() {
@@ -81,6 +81,56 @@ func TestSettingsByButtonsAndWords(t *testing.T) {
 	ann.taps("⏸ Pause")
 	ann.says("/resume")
 	b.golden("settings")
+}
+
+// TestEverySettingIsReached goes through all that TestSettingsByButtonsAndWords leaves out.
+func TestEverySettingIsReached(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ann := b.person("Ann", "en")
+	ann.works("Space Daily", "space_daily")
+	ann.quiet = true
+	ann.says("/channels")
+	ann.taps("✓ Space Daily")
+	ann.quiet = false
+	write := func(words ...string) {
+		t.Helper()
+		for _, w := range words {
+			ann.taps("✏️ Write it")
+			ann.says(w)
+			ann.says("/cancel")
+		}
+	}
+	for _, s := range []struct {
+		title string
+		taps  []string
+		write []string
+	}{
+		{"Avoid", nil, []string{"politics, <sport>"}},
+		{"Threshold", []string{"60"}, []string{"high", "45"}},
+		{"Footer", nil, []string{"Read more at @space_daily"}},
+		{"Links", []string{"A line at the end"}, nil},
+		{"Pictures", []string{"No pictures"}, nil},
+		{"Hashtags", nil, []string{"not a tag!", "#space #moon"}},
+		{"Daily cap", []string{"3"}, nil},
+		{"Missed slots", []string{"Skip the post"}, nil},
+		{"Tone", nil, []string{"Begin with the number"}},
+		{"Autopilot", []string{"At once above a score", "Score", "90", "‹ Back"}, nil},
+		{"Digest", []string{"Every day", "Digest time", "21:00", "‹ Back"}, nil},
+	} {
+		ann.quiet = true
+		ann.says("/channels")
+		ann.taps("✓ Space Daily")
+		ann.quiet = false
+		ann.taps(s.title)
+		for _, words := range s.taps {
+			ann.taps(words)
+		}
+		write(s.write...)
+	}
+	ann.says("/channels")
+	ann.taps("✓ Space Daily")
+	b.golden("every_setting")
 }
 
 func TestPeopleWorkTogether(t *testing.T) {

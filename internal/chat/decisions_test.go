@@ -29,7 +29,6 @@ func TestDraftsAreDecidedOnTheirCards(t *testing.T) {
 	ann.says("The probe reached orbit. First pictures are here & they are <great>.")
 	ann.taps("Post now")
 	ann.says("/drafts")
-	ann.says("/plan")
 	b.golden("decisions")
 	if n := strings.Count(b.script.String(), "✅ Published"); n == 0 {
 		t.Error("nothing was published")

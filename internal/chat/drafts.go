@@ -41,7 +41,7 @@ func (c *Chat) draftList(ctx context.Context, t *turn, before int64) error {
 	var numbers []button
 	for _, v := range list {
 		lines = append(lines, t.HTML("drafts.line", texts.Args{
-			"Draft": v.Draft.ID, "Mark": stateMark(v.Draft.State), "Title": headline(v.Revision.HTML, 90), "Score": v.Draft.Score, "Source": v.SourceTitle,
+			"Draft": v.Draft.ID, "Mark": stateMark(v.Draft.State), "Title": headline(v.Revision.HTML, 90), "About": draftAbout(t, v),
 		}))
 		numbers = append(numbers, button{text: fmtInt(int(v.Draft.ID)), data: data("dr", v.Draft.ID)})
 	}
@@ -51,6 +51,17 @@ func (c *Chat) draftList(ctx context.Context, t *turn, before int64) error {
 		m.rows = append(m.rows, row(button{text: t.Plain("button.older"), data: data("dl", list[len(list)-1].Draft.ID)}))
 	}
 	return t.show(ctx, m)
+}
+
+// draftAbout is where a draft comes from, in a line of a list.
+func draftAbout(t *turn, v desk.DraftView) string {
+	if v.Draft.Kind != editorial.KindPost && v.Draft.Kind != editorial.KindFollowUp {
+		return t.Plain("card.kind." + string(v.Draft.Kind))
+	}
+	if v.SourceTitle == "" {
+		return fmtInt(v.Draft.Score)
+	}
+	return fmtInt(v.Draft.Score) + " · " + v.SourceTitle
 }
 
 func stateMark(s editorial.DraftState) string {
@@ -80,8 +91,12 @@ func (c *Chat) plan(ctx context.Context, t *turn) error {
 // planScreen shows a week of slots. Tap: pl:<channel>:<week from now>.
 func (c *Chat) planScreen(ctx context.Context, t *turn, channel int64, week int) error {
 	week = min(max(week, 0), 8)
-	from := t.now.AddDate(0, 0, 7*week)
-	v, err := c.desk.Plan(ctx, t.by(), channel, from, from.AddDate(0, 0, 7))
+	ch, err := c.desk.Channel(ctx, t.by(), channel)
+	if err != nil {
+		return err
+	}
+	from, to := planWeek(t.now, zoneOf(&ch.Channel), week)
+	v, err := c.desk.Plan(ctx, t.by(), channel, from, to)
 	if err != nil {
 		return err
 	}
@@ -99,6 +114,18 @@ func (c *Chat) planScreen(ctx context.Context, t *turn, channel int64, week int)
 	m.rows = append(columns(4, held), pager(week, week < 8, func(w int) string { return data("pl", channel, w) }),
 		row(button{text: t.Plain("button.drafts"), data: data("dl", 0)}, button{text: t.Plain("button.week"), data: data("cw", channel)}))
 	return t.show(ctx, m)
+}
+
+// planWeek is seven whole local days, the first of which has partly passed.
+func planWeek(now time.Time, loc *time.Location, week int) (from, to time.Time) {
+	midnight := func(days int) time.Time {
+		day := now.In(loc)
+		return editorial.Clock(0).On(time.Date(day.Year(), day.Month(), day.Day()+days, 12, 0, 0, 0, loc), loc)
+	}
+	if from = midnight(7 * week); week == 0 {
+		from = now
+	}
+	return from, midnight(7*week + 7)
 }
 
 // planDays are the slots below their days, and a button for each draft in them.

@@ -90,8 +90,8 @@ func (c *Chat) supersede(ctx context.Context, t *turn, v desk.DraftView) error {
 // model and are English, whatever the language of the posts.
 func instruction(kind string) string {
 	return map[string]string{
-		"shorter": "Make it about half as long. Keep the facts.",
-		"simpler": "Use plain words and short sentences.",
+		"shorter": "Make it shorter: about half as long. Keep the facts.",
+		"simpler": "Make it simpler: plain words, one thought a sentence.",
 		"angle":   "Take another angle: begin with what it means for the reader.",
 	}[kind]
 }
@@ -110,7 +110,7 @@ func (c *Chat) rewriteChosen(ctx context.Context, t *turn, d tapped) error {
 	if err != nil {
 		return err
 	}
-	if err := t.toast(ctx, "rewrite.started", texts.Args{"Job": job.JobID}); err != nil {
+	if err := t.toast(ctx, rewriteSaid(job), texts.Args{"Job": job.JobID}); err != nil {
 		return err
 	}
 	return c.recard(ctx, t, v, cardDecide, nil)
@@ -120,6 +120,9 @@ func (c *Chat) rewriteChosen(ctx context.Context, t *turn, d tapped) error {
 func (c *Chat) rewriteAsked(ctx context.Context, t *turn, d tapped) error {
 	v, stale, err := c.cardNow(ctx, t, d)
 	if err != nil || stale {
+		return err
+	}
+	if err := c.recard(ctx, t, v, cardDecide, nil); err != nil {
 		return err
 	}
 	return t.ask(ctx, stepRewrite, dialogData{Draft: v.Draft.ID, Transition: v.Draft.Transition, Message: t.under()},
@@ -136,7 +139,19 @@ func (c *Chat) rewriteWritten(ctx context.Context, t *turn) error {
 	if err := c.dialogs.close(ctx, t.by()); err != nil {
 		return err
 	}
-	return t.say(ctx, "rewrite.started", texts.Args{"Job": job.JobID})
+	return t.say(ctx, rewriteSaid(job), texts.Args{"Job": job.JobID})
+}
+
+// rewriteSaid is what came of asking for a rewrite: it was decided or edited
+// meanwhile, or asked for before, or is on its way.
+func rewriteSaid(job desk.Submission) string {
+	switch {
+	case job.JobID == 0:
+		return "rewrite.moved"
+	case !job.Fresh:
+		return "rewrite.known"
+	}
+	return "rewrite.started"
 }
 
 // postEditAsked waits for the new text of a published post. Tap: ep:<draft>:<transition>.

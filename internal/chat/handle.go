@@ -99,6 +99,9 @@ func (c *Chat) explain(ctx context.Context, t *turn, wrong error) error {
 	if t.tap != nil && !t.answered {
 		return t.alert(ctx, t.Plain(code, args))
 	}
+	if strings.HasPrefix(code, desk.CodeSource) { // a part of a sentence
+		code, args = "error.source_alone", texts.Args{"Why": t.Plain(code, args)}
+	}
 	err := t.say(ctx, code, args)
 	if errors.Is(err, errUndeliverable) {
 		return nil

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/postonce/postonce/internal/chat/texts"
 	"github.com/postonce/postonce/internal/desk"
@@ -34,7 +35,7 @@ func (c *Chat) statusScreen(ctx context.Context, t *turn, channel int64) error {
 			"Sources": t.HTML("count.sources", texts.Args{"Count": v.Sources}),
 		}),
 		jobBlock(t, "status.running", v.Running), jobBlock(t, "status.pending", v.Pending),
-		jobBlock(t, "status.failing", v.Failing), jobBlock(t, "status.archived", v.Archived),
+		jobBlock(t, "status.failing", v.Failing), jobBlock(t, "status.archived", stopped(v)),
 	}
 	m := message{}
 	for _, d := range first(v.Unconfirmed, 5) {
@@ -51,6 +52,22 @@ func (c *Chat) statusScreen(ctx context.Context, t *turn, channel int64) error {
 	m.text = joinHTML("\n\n", blocks...)
 	m.rows = append(m.rows, row(button{text: t.Plain("button.refresh"), data: data("ss", channel)}))
 	return t.show(ctx, m)
+}
+
+// stopped are the archived jobs without those whose doubt a person settles on a
+// card, which stands below.
+func stopped(v desk.StatusView) []desk.JobView {
+	doubt := map[int64]bool{}
+	for _, d := range v.Unconfirmed {
+		doubt[d.Draft.ID] = true
+	}
+	var out []desk.JobView
+	for _, j := range v.Archived {
+		if j.DraftID == 0 || !doubt[j.DraftID] {
+			out = append(out, j)
+		}
+	}
+	return out
 }
 
 func jobBlock(t *turn, code string, jobs []desk.JobView) texts.HTML {
@@ -70,7 +87,10 @@ func jobLine(t *turn, j desk.JobView) texts.HTML {
 		what = t.Plain(code)
 	}
 	line := t.HTML("status.job", texts.Args{"Job": j.ID, "What": what, "Since": t.Ago(j.Since, t.now)})
-	if j.Error != "" {
+	if j.State == "ready" && j.RunAt.Sub(t.now) > time.Minute {
+		line = t.HTML("status.job_due", texts.Args{"Job": j.ID, "What": what, "In": t.In(j.RunAt, t.now)})
+	}
+	if j.Error != "" && t.operator() { // the words of a log; others name the number to an operator
 		line = joinHTML(" — ", line, texts.Escape(shorten(j.Error, 100)))
 	}
 	return line

@@ -30,7 +30,8 @@ func (b *bundle) wire(registry *queue.Registry) {
 	people := channels.New(channels.Config{Pool: b.pool, Rights: channels.TelegramRights{Client: b.client}})
 	plan := planning.New(planning.Config{Pool: b.pool, Now: b.now})
 	draft := drafting.New(drafting.Config{
-		Pool: b.pool, Now: b.now, Logger: b.log, OnDraft: chat.DraftReadyTx,
+		Pool: b.pool, Now: b.now, Logger: b.log, OnDraft: chat.DraftReadyTx, OnRewriteFailed: rewriteFailed,
+		OnRefreshed: followCards, OnUnreadable: unreadable,
 		Article: func(ctx context.Context, url string) (drafting.Article, error) {
 			page, err := reader.Article(ctx, url)
 			return drafting.Article{URL: url, Title: page.Title, Text: page.Text, Image: page.Image, Site: page.SiteName, Language: page.Language}, err
@@ -45,14 +46,15 @@ func (b *bundle) wire(registry *queue.Registry) {
 	}})
 	feeds := sources.New(sources.Config{Pool: b.pool, Reader: reader, Logger: b.log, OnNew: story.Items, OnBaseline: story.Baseline, OnMerged: people.MergeSource})
 	post := b.publishing(people)
+	b.drafts = draft
 	b.desk = desk.New(desk.Config{
 		Pool: b.pool, Now: b.now, Logger: b.log, Channels: people, Planning: plan, Sources: feeds, Stories: story, Scoring: score,
-		Drafting: draft, Publishing: post, OnDecided: chat.DraftDecidedTx, Open: b.open,
+		Drafting: draft, Publishing: post, OnDecided: chat.DraftDecidedTx, Open: b.open, Registry: registry, OnImported: imported,
 		Packs: []desk.PackView{{ID: "demo-en", Language: "en", Title: "Sample newsroom", Sources: []string{b.stage.Base + "/samples/gazette/feed.xml"}}},
 	})
 	b.desk.RegisterImports(registry)
 	var err error
-	b.chat, err = chat.New(chat.Config{Pool: b.pool, Desk: b.desk, Telegram: b.client, Username: "postonce_demo_bot", Now: b.now, Logger: b.log})
+	b.chat, err = chat.New(chat.Config{Pool: b.pool, Desk: b.desk, Telegram: b.client, Username: "postonce_demo_bot", Billing: b.shop, Now: b.now, Logger: b.log})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -61,14 +63,37 @@ func (b *bundle) wire(registry *queue.Registry) {
 	}
 }
 
-func (b *bundle) publishing(people *channels.Service) *publishing.Service {
-	follow := func(ctx context.Context, tx pgx.Tx, draftID int64) error {
-		d, err := drafting.Get(ctx, tx, draftID)
-		if err != nil {
-			return err
-		}
-		return chat.DraftChangedTx(ctx, tx, draftID, d.Transition)
+func followCards(ctx context.Context, tx pgx.Tx, draftID int64) error {
+	d, err := drafting.Get(ctx, tx, draftID)
+	if err != nil {
+		return err
 	}
+	return chat.DraftChangedTx(ctx, tx, draftID, d.Transition)
+}
+
+// rewriteFailed and imported are app's notices of these occasions.
+func rewriteFailed(ctx context.Context, tx pgx.Tx, draftID, personID int64, revision int, why string) error {
+	return chat.NotifyTx(ctx, tx, chat.Notice{
+		Key: fmt.Sprintf("rewrite:%d:%d", draftID, revision), Code: "notice.rewrite_failed", Args: map[string]any{"Draft": draftID},
+		Codes: map[string]string{"Why": "rewrite_failed." + why}, Buttons: []chat.NoticeButton{{Code: "button.draft", Data: chat.DataDraft(draftID)}},
+	}, personID)
+}
+
+func unreadable(ctx context.Context, tx pgx.Tx, channelID, personID int64, url, code string) error {
+	return chat.NotifyTx(ctx, tx, chat.Notice{
+		Key: fmt.Sprintf("own:%d:%s", channelID, url), Code: "notice.own_failed", Codes: map[string]string{"Why": "error.source." + code},
+	}, personID)
+}
+
+func imported(ctx context.Context, tx pgx.Tx, jobID int64, r desk.ImportResult) error {
+	return chat.NotifyTx(ctx, tx, chat.Notice{
+		Key: fmt.Sprintf("import:%d", jobID), Code: "notice.imported", Args: map[string]any{"Count": r.Added, "Known": r.Known, "Failed": r.Refused},
+		Buttons: []chat.NoticeButton{{Code: "button.sources", Data: chat.DataSources(r.ChannelID)}},
+	}, r.By)
+}
+
+func (b *bundle) publishing(people *channels.Service) *publishing.Service {
+	follow := followCards
 	return publishing.New(publishing.Config{
 		Pool: b.pool, Telegram: b.client, Now: b.now, Logger: b.log,
 		Change: func(ctx context.Context, tx pgx.Tx, c publishing.DraftChange) (int, bool, error) {

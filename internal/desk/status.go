@@ -25,6 +25,8 @@ SELECT j.id,
   FROM jobs j
  WHERE j.kind = ANY($3) AND split_part(j.key, ':', 1) = $1::bigint::text
     OR j.kind = ANY($4) AND split_part(j.key, ':', 1) IN (SELECT d.id::text FROM drafts d WHERE d.channel_id = $1 AND d.state = ANY($2))
+   -- a slot that was left or an undone decision: its job finds that out and does nothing
+   AND (j.state = 'leased' OR j.kind NOT IN ('publish', 'autopilot') OR j.key IN (SELECT d.id || ':' || d.transition FROM drafts d WHERE d.channel_id = $1 AND d.state IN ('proposed', 'scheduled')))
  UNION ALL
 SELECT a.job_id,
        a.kind,

@@ -108,7 +108,7 @@ func (s *Service) take(ctx context.Context, tx pgx.Tx, a ComposeArgs, w written)
 	if same, err := s.same(ctx, tx, a, w); err != nil {
 		return err
 	} else if same {
-		return s.failed(ctx, tx, a, "same")
+		return s.stayed(ctx, tx, a, w)
 	}
 	err := postgres.InTx(ctx, tx, func(tx pgx.Tx) error {
 		res, err := addRevision(ctx, tx, a.DraftID, 0, w, editorial.Proposed, editorial.Failed)
@@ -159,6 +159,22 @@ func (s *Service) same(ctx context.Context, tx pgx.Tx, a ComposeArgs, w written)
 	return yes, nil
 }
 
+// stayed records a wish that left the text as it was: its revision has the same
+// text, as the number is used up, and the next wish needs one of its own.
+func (s *Service) stayed(ctx context.Context, tx pgx.Tx, a ComposeArgs, w written) error {
+	res, err := addRevision(ctx, tx, a.DraftID, 0, w, editorial.Proposed, editorial.Failed)
+	if err != nil {
+		return err
+	}
+	if !res.Done {
+		return s.failed(ctx, tx, a, "moved")
+	}
+	if err := s.refreshed(ctx, tx, a.DraftID); err != nil {
+		return err
+	}
+	return s.failed(ctx, tx, a, "same")
+}
+
 // failed tells of a wish that changed nothing; a first text is told of as usual.
 func (s *Service) failed(ctx context.Context, tx pgx.Tx, a ComposeArgs, why string) error {
 	if a.Instruction != "" && s.cfg.OnRewriteFailed != nil {
@@ -203,7 +219,12 @@ func (s *Service) withoutModel(ctx context.Context, tx pgx.Tx, a ComposeArgs, m 
 	}
 	w, ok := m.wished(a.Instruction)
 	if !ok {
-		return s.failed(ctx, tx, a, "same")
+		now, err := current(ctx, tx, a.DraftID)
+		if err != nil {
+			return err
+		}
+		w = written{html: now.HTML, link: now.Link, image: now.Image, composer: now.Composer, author: a.By, instruction: a.Instruction}
+		return s.stayed(ctx, tx, a, w)
 	}
 	w.fallback, w.instruction, w.author = reason, a.Instruction, a.By
 	return s.take(ctx, tx, a, w)

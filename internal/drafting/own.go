@@ -149,7 +149,15 @@ SELECT st.title,
  WHERE sc.channel_id = $1
    AND sc.scored_at >= $2
    AND sc.verdict IN ('proposed', 'rescued')
-   AND NOT EXISTS (SELECT FROM drafts d WHERE d.channel_id = $1 AND d.story_id = st.id AND d.state = 'skipped')
+   -- what went out, has a slot, or was refused is no news any more
+   AND NOT EXISTS (
+         SELECT
+           FROM drafts d
+          WHERE d.channel_id = $1
+            AND d.story_id = st.id
+            AND d.state <> 'proposed'
+            AND NOT (d.state = 'skipped' AND d.skip_reason = 'missed')
+       )
  ORDER BY sc.score DESC,
           st.items DESC,
           st.id

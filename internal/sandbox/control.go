@@ -67,6 +67,7 @@ type request struct {
 	MessageID int             `json:"message_id"`
 	Text      string          `json:"text"`
 	Photo     string          `json:"photo"`
+	Document  *sentFile       `json:"document"`
 	Data      string          `json:"data"`
 	Button    string          `json:"button"` // a button by its words
 	RequestID int32           `json:"request_id"`
@@ -89,6 +90,12 @@ type request struct {
 	Times     int             `json:"times"`
 	Kind      string          `json:"kind"`
 	raw       []byte
+}
+
+// sentFile is a file that a person sends: its name and its bytes (base64 in JSON).
+type sentFile struct {
+	Name string `json:"name"`
+	Data []byte `json:"data"`
 }
 
 func control(h func(*http.Request, *request) (any, error)) http.HandlerFunc {
@@ -286,7 +293,15 @@ func (s *Sandbox) postSend(r *http.Request, in *request) (any, error) {
 		}
 		photo = f.ID
 	}
-	m, no := s.say(p, c, in.Text, photo)
+	document := ""
+	if in.Document != nil {
+		f, e := s.keep(in.Document.Name, in.Document.Data, "", false)
+		if e != nil {
+			return nil, cannot(e.Description)
+		}
+		document = f.ID
+	}
+	m, no := s.say(p, c, message{Text: in.Text, Photo: photo, Document: document})
 	if no != "" {
 		return nil, cannot(no)
 	}

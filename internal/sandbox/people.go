@@ -13,13 +13,13 @@ import (
 // sentence where it cannot be done.
 
 // say sends a message of a person: into the chat with the bot, or as a post
-// into a channel that the person runs.
-func (s *Sandbox) say(p *person, c *chat, text, photo string) (*message, string) {
-	t, err := html.Clean(html.Text{Text: text})
-	if err != nil && photo == "" {
+// into a channel that the person runs. Of said it takes text, photo and document.
+func (s *Sandbox) say(p *person, c *chat, said message) (*message, string) {
+	t, err := html.Clean(html.Text{Text: said.Text})
+	if err != nil && said.Photo == "" && said.Document == "" {
 		return nil, "the message is empty"
 	}
-	m := &message{From: p.ID, Text: t.Text, Photo: photo}
+	m := &message{From: p.ID, Text: t.Text, Photo: said.Photo, Document: said.Document}
 	switch {
 	case c.Type == typePrivate && c.ID == p.ID:
 		if p.Blocked {

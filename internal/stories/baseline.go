@@ -84,13 +84,21 @@ SELECT baseline
    AND rests_at IS NULL`
 
 // baselineItemsSQL takes the freshest of what the source showed, those with a
-// text to draft from first.
+// text to draft from first; a post that somebody forwarded here was drafted then.
 const baselineItemsSQL = `
 SELECT id
-  FROM items
+  FROM items i
  WHERE source_id = $1
    AND title <> ''
    AND coalesce(published_at, first_seen_at) > clock_timestamp() - interval '30 days'
+   AND NOT EXISTS (
+         SELECT
+           FROM items f
+           JOIN sources s ON s.id = f.source_id
+          WHERE f.canonical = i.canonical
+            AND f.canonical <> ''
+            AND s.kind = 'forwarded'
+       )
  ORDER BY (length(text) >= 80) DESC, coalesce(published_at, first_seen_at) DESC, id
  LIMIT $2`
 

@@ -100,6 +100,10 @@ func (l *Locale) say(code string, escape bool, args []Args) string {
 		cfg.PluralCount = n
 	}
 	s, err := l.localizer.Localize(&cfg)
+	if err != nil && cfg.PluralCount != nil { // a text with a number in it may have one form alone
+		cfg.PluralCount = nil
+		s, err = l.localizer.Localize(&cfg)
+	}
 	if err != nil {
 		return code // a test keeps this from happening; a code says more than nothing
 	}

@@ -282,7 +282,22 @@ function composer(c, draft, keyboard) {
   area.addEventListener('input', grow);
   area.addEventListener('keydown', e => { if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) { e.preventDefault(); submit(); } });
   const left = c.type === 'private' ? menuButton(area, grow) : null;
-  return el('form.composer', { onsubmit: e => { e.preventDefault(); submit(); } }, left, area, send);
+  return el('form.composer', { onsubmit: e => { e.preventDefault(); submit(); } }, left, area, c.type === 'private' ? attachButton(c) : null, send);
+}
+
+/** Sends a file to the bot, such as a list of sources. */
+function attachButton(c) {
+  const input = el('input', { type: 'file', hidden: true });
+  input.addEventListener('change', async () => {
+    const file = input.files[0];
+    if (!file) return;
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    let text = '';
+    for (const b of bytes) text += String.fromCharCode(b);
+    input.value = '';
+    await post(`people/${me().id}/send`, { chat_id: c.id, document: { name: file.name, data: btoa(text) } }).catch(e => toast(e.message, 'bad'));
+  });
+  return el('span', {}, input, el('button.menu', { type: 'button', title: 'Send a file', aria: { label: 'Send a file' }, onclick: () => input.click() }, '📎'));
 }
 
 function menuButton(area, grow) {

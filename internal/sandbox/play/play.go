@@ -183,6 +183,11 @@ func (p *Person) Post(ctx context.Context, chat int64, text string) (Message, er
 	return m, p.do(ctx, "send", map[string]any{"chat_id": chat, "text": text}, &m)
 }
 
+// SendFile sends a document to the bot.
+func (p *Person) SendFile(ctx context.Context, name string, body []byte) error {
+	return p.do(ctx, "send", map[string]any{"document": map[string]any{"name": name, "data": body}}, nil)
+}
+
 // Answer is what a tap shows.
 type Answer struct {
 	Answered bool   `json:"answered"`
