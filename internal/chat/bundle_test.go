@@ -45,8 +45,12 @@ type bundle struct {
 	now    func() time.Time
 	more   []func(*queue.Registry) // further kinds
 	paper  *paper
-	shop   chat.Billing
-	drafts *drafting.Service
+	token  telegram.Token
+	killer *killer
+	// outside: another process has the workers.
+	outside bool
+	shop    chat.Billing
+	drafts  *drafting.Service
 	// script collects the transcript.
 	script strings.Builder
 }
@@ -83,7 +87,8 @@ func newBundle(t testing.TB, opts ...option) *bundle {
 	}
 	face := http.NewServeMux()
 	server := httptest.NewServer(face)
-	face.Handle("/", box)
+	b.killer, b.token = &killer{inner: box}, box.Token()
+	face.Handle("/", b.killer)
 	news, err := samples.New(samples.Config{Base: server.URL + "/samples"})
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +105,21 @@ func newBundle(t testing.TB, opts ...option) *bundle {
 		k(registry)
 	}
 	b.wire(registry)
+	t.Cleanup(func() {
+		_ = box.Close()
+		server.CloseClientConnections()
+		server.Close()
+	})
+	if !b.outside {
+		b.work(registry)
+	}
+	return b
+}
+
+// work starts the intake and the workers, and stops them when the test ends.
+func (b *bundle) work(registry *queue.Registry) {
+	t := b.t
+	t.Helper()
 	intake, err := telegram.NewIntake(telegram.IntakeConfig{Client: b.client, Pool: b.pool, Mode: telegram.Polling, Handle: b.chat.Handle, Logger: b.log, LongPoll: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -115,13 +135,9 @@ func newBundle(t testing.TB, opts ...option) *bundle {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		_ = box.Close()
-		server.CloseClientConnections()
 		_ = intake.Stop(ctx)
 		_ = engine.Stop(ctx)
-		server.Close()
 	})
-	return b
 }
 
 // actor is a person in a conversation.
