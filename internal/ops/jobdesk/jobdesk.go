@@ -175,6 +175,10 @@ func (d *Desk) decide(ctx context.Context, verb string, o options) error {
 		}
 		decision, err = desk.Replay(ctx, o.id, o.by, says)
 	}
+	if errors.Is(err, queue.ErrDecided) && decision.Status != queue.StatusOpen {
+		return fmt.Errorf("job %d: already decided otherwise: %s by %s at %s, and a decision stands: `postonce jobs show %d`",
+			o.id, decision.Status, decision.By, stamp(&decision.At), o.id)
+	}
 	if err != nil {
 		return explain(o.id, err)
 	}
@@ -249,7 +253,7 @@ func explain(id int64, err error) error {
 	case errors.Is(err, queue.ErrUnsettled):
 		return fmt.Errorf("job %d: an outside effect is in doubt, so it is not run again blindly: look outside (`postonce jobs show %d` says where), then say --outside done or --outside not_done, or confirm it", id, id)
 	case errors.Is(err, queue.ErrDecided):
-		return fmt.Errorf("job %d: already decided otherwise: %w", id, err)
+		return fmt.Errorf("job %d: an effect of it was settled otherwise meanwhile: %w", id, err)
 	case errors.Is(err, queue.ErrNotFound):
 		return fmt.Errorf("job %d: not in the archive (a live job decides by itself; one past its retention is gone): `postonce jobs list`", id)
 	}

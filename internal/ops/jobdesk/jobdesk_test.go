@@ -143,7 +143,7 @@ func TestADoubtIsNotRunAgainBlindly(t *testing.T) {
 	d.want(out, err, "replayed by ann as job ")
 	out, err = d.run("replay --by bob --outside not_done %d", d.doubt)
 	d.want(out, err, "replayed by ann", "decided before")
-	if _, err := d.run("confirm %d --by bob", d.doubt); err == nil || !strings.Contains(err.Error(), "already decided otherwise") {
+	if _, err := d.run("confirm %d --by bob", d.doubt); err == nil || !strings.Contains(err.Error(), "already decided otherwise: replayed by ann at ") {
 		t.Errorf("a confirmation after a replay: %v", err)
 	}
 }
