@@ -74,6 +74,7 @@ type Desk struct {
 	packs      []PackView
 	open       bool
 	operators  map[int64]bool
+	rates      rates
 
 	onDecided  func(ctx context.Context, tx pgx.Tx, draftID int64, transition int) error
 	onMissed   func(ctx context.Context, tx pgx.Tx, m Missed) error
@@ -88,7 +89,7 @@ func New(cfg Config) *Desk {
 		pool: cfg.Pool, now: cfg.Now, log: cfg.Logger, channels: cfg.Channels, planning: cfg.Planning,
 		sources: cfg.Sources, stories: cfg.Stories, scoring: cfg.Scoring,
 		drafting: cfg.Drafting, publishing: cfg.Publishing, billing: cfg.Billing, registry: cfg.Registry, packs: cfg.Packs,
-		open: cfg.Open, operators: map[int64]bool{}, onDecided: cfg.OnDecided, onMissed: cfg.OnMissed, onImported: cfg.OnImported,
+		open: cfg.Open, operators: map[int64]bool{}, rates: newRates(), onDecided: cfg.OnDecided, onMissed: cfg.OnMissed, onImported: cfg.OnImported,
 		onPilot: cfg.OnPilot, onRecap: cfg.OnRecap,
 	}
 	if d.packs == nil {

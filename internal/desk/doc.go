@@ -65,6 +65,7 @@ const (
 	CodeBusy           = "error.busy"              // another execution is at it: try again
 	CodeSource         = "error.source."           // followed by the code of sources
 	CodeLimit          = "error.limit"             // Args: what, limit: the plan does not reach that far
+	CodeTooFast        = "error.too_fast"          // Args: seconds to wait
 	CodeJob            = "error.job"               // Args: why (unsettled, decided, not_found)
 	CodeUnknownFinding = "error.finding"           // Settle with another word than there, not_there, leave
 )

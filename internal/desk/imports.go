@@ -57,6 +57,9 @@ func (d *Desk) ImportOPML(ctx context.Context, by, channelID int64, file []byte)
 	if _, err := d.may(ctx, d.pool, by, channelID, editorial.Editor); err != nil {
 		return Submission{}, err
 	}
+	if err := d.slowly(d.rates.imports, by); err != nil {
+		return Submission{}, err
+	}
 	if len(file) > maxImport {
 		return Submission{}, &Error{Code: CodeSource + "too_large", Args: map[string]any{"detail": "1 MB"}}
 	}
@@ -200,6 +203,9 @@ func (d *Desk) Packs(ctx context.Context, by int64, language string) ([]PackView
 // AddPack lets a channel follow all sources of a pack, by a job.
 func (d *Desk) AddPack(ctx context.Context, by, channelID int64, pack string) (Submission, error) {
 	if _, err := d.may(ctx, d.pool, by, channelID, editorial.Editor); err != nil {
+		return Submission{}, err
+	}
+	if err := d.slowly(d.rates.imports, by); err != nil {
 		return Submission{}, err
 	}
 	for _, p := range d.packs {

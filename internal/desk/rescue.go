@@ -26,6 +26,9 @@ func (d *Desk) Rescue(ctx context.Context, by, channelID, storyID int64) (Submis
 		if _, err := d.may(ctx, tx, by, channelID, editorial.Editor); err != nil {
 			return err
 		}
+		if err := d.slowly(d.rates.drafts, by); err != nil {
+			return err
+		}
 		if err := d.draftsLeft(ctx, tx, channelID); err != nil {
 			return err
 		}

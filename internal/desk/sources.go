@@ -39,6 +39,9 @@ func (d *Desk) Probe(ctx context.Context, by int64, raw string) (ProbeView, erro
 	if err := d.admitted(ctx, d.pool, by); err != nil {
 		return ProbeView{}, err
 	}
+	if err := d.slowly(d.rates.sources, by); err != nil {
+		return ProbeView{}, err
+	}
 	found, err := d.sources.Reader().Look(ctx, raw)
 	if err != nil {
 		return ProbeView{}, sourceError(err)
@@ -86,6 +89,9 @@ func (d *Desk) AddSource(ctx context.Context, by, channelID int64, raw string) (
 // followed already: the more there are, the less each proposes at first.
 func (d *Desk) AddOneOf(ctx context.Context, by, channelID int64, raw string, length, added int) (SourceView, error) {
 	if _, err := d.may(ctx, d.pool, by, channelID, editorial.Editor); err != nil {
+		return SourceView{}, err
+	}
+	if err := d.slowly(d.rates.sources, by); err != nil {
 		return SourceView{}, err
 	}
 	found, err := d.sources.Reader().Look(ctx, raw)

@@ -55,6 +55,9 @@ func (d *Desk) Rewrite(ctx context.Context, by, draftID int64, transition int, i
 		if _, err := d.draftFor(ctx, tx, by, draftID, editorial.Editor); err != nil {
 			return err
 		}
+		if err := d.slowly(d.rates.drafts, by); err != nil {
+			return err
+		}
 		res, s, err := d.drafting.Rewrite(ctx, tx, drafting.Edit{DraftID: draftID, Transition: transition, By: by}, instruction)
 		sub, done = s, res.Done
 		return err
@@ -65,6 +68,9 @@ func (d *Desk) Rewrite(ctx context.Context, by, draftID int64, transition int, i
 // OwnDraft makes a draft of what a person sent: a link, a text, or a post as it is.
 func (d *Desk) OwnDraft(ctx context.Context, by, channelID int64, in OwnInput) (Submission, error) {
 	if _, err := d.may(ctx, d.pool, by, channelID, editorial.Editor); err != nil {
+		return Submission{}, err
+	}
+	if err := d.slowly(d.rates.drafts, by); err != nil {
 		return Submission{}, err
 	}
 	if in.URL == "" && in.Text == "" && in.HTML == "" {
@@ -94,6 +100,9 @@ func (d *Desk) OwnDraft(ctx context.Context, by, channelID int64, in OwnInput) (
 // from, so that it is never proposed again, and drafts from it.
 func (d *Desk) AddForwarded(ctx context.Context, by, channelID int64, post Forwarded) (Submission, error) {
 	if _, err := d.may(ctx, d.pool, by, channelID, editorial.Editor); err != nil {
+		return Submission{}, err
+	}
+	if err := d.slowly(d.rates.drafts, by); err != nil {
 		return Submission{}, err
 	}
 	if post.Text == "" && post.Link == "" {

@@ -76,6 +76,11 @@ func (s *Server) endpoint(rt route) http.Handler {
 			if s.cfg.As != nil {
 				c.Request = c.WithContext(s.cfg.As(c.Context(), c.by))
 			}
+			if wait := s.rate.Take(c.by, s.cfg.Now()); wait > 0 {
+				head.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
+				s.refuse(c, &desk.Error{Code: desk.CodeTooFast, Args: map[string]any{"seconds": int(wait.Seconds())}})
+				return
+			}
 		}
 		res, err := rt.handle(c)
 		if err != nil {
@@ -155,7 +160,9 @@ func deskProblem(err error) (problem, bool) {
 		p.Status = http.StatusNotFound
 	case desk.CodeRole, desk.CodeNoAccess, desk.CodeNotOperator, desk.CodeLimit:
 		p.Status = http.StatusForbidden
-	case desk.CodeSlotTaken, desk.CodeSlotPast, desk.CodeNoSlot, desk.CodeBusy, desk.CodePaused, desk.CodeLastOwner:
+	case desk.CodeTooFast:
+		p.Status = http.StatusTooManyRequests
+	case desk.CodeSlotTaken, desk.CodeSlotPast, desk.CodeNoSlot, desk.CodeBusy, desk.CodePaused, desk.CodeRests, desk.CodeLastOwner:
 		p.Status = http.StatusConflict
 	}
 	return p, true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/postgres"
 )
 
@@ -31,6 +32,7 @@ type Server struct {
 	cfg      Config
 	sessions sessions
 	stamps   stamps
+	rate     *desk.Rate
 	assets   *assets
 	closed   chan struct{}
 	once     sync.Once
@@ -47,7 +49,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	return &Server{
 		cfg: cfg, sessions: newSessions(cfg.Token, cfg.Now), stamps: stamps{pool: cfg.Pool, now: cfg.Now, known: map[int64]*stamp{}},
-		assets: a, closed: make(chan struct{}),
+		assets: a, closed: make(chan struct{}), rate: desk.NewRate(300, 50*time.Millisecond),
 	}, nil
 }
 

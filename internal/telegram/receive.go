@@ -126,7 +126,10 @@ func (in *Intake) keepTx(ctx context.Context, tx pgx.Tx, via string, list []rece
 				return nil, fmt.Errorf("keep a dead letter: %w", err)
 			}
 		case fresh[r.id] && r.update != nil && r.update.PreCheckoutQuery == nil:
-			args = append(args, UpdateArgs{BotID: in.bot, UpdateID: r.id, ChatID: r.chat, PersonID: r.person})
+			args = append(args, UpdateArgs{
+				BotID: in.bot, UpdateID: r.id, ChatID: r.chat, PersonID: r.person,
+				Payment: r.update.Message != nil && r.update.Message.SuccessfulPayment != nil,
+			})
 		}
 	}
 	return fresh, in.enqueueTx(ctx, tx, args)

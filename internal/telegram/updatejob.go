@@ -31,6 +31,9 @@ type UpdateArgs struct {
 	UpdateID int64 `json:"update_id"`
 	ChatID   int64 `json:"chat_id,omitempty"`
 	PersonID int64 `json:"person_id,omitempty"`
+	// Payment is a successful_payment: it waits for nothing of its chat, since a
+	// credit depends on its charge alone.
+	Payment bool `json:"payment,omitempty"`
 }
 
 const updateReadSQL = `
@@ -63,7 +66,7 @@ func (in *Intake) updateKind() queue.Kind[UpdateArgs] {
 		Lease: 10 * time.Second, // after a kill the next message of the chat waits for it
 		Key:   func(a UpdateArgs) string { return key(a.BotID, a.UpdateID) },
 		Ordering: func(a UpdateArgs) string {
-			if a.ChatID == 0 {
+			if a.ChatID == 0 || a.Payment {
 				return ""
 			}
 			return "chat:" + strconv.FormatInt(a.ChatID, 10)
