@@ -457,7 +457,7 @@ error.slot_taken|This slot was just taken. Choose another.|Слот только
 error.slot_past|This time has passed. Choose a later one.|Это время прошло. Выберите позже.
 error.no_free_slot|The week has no free slot. Add slots in Channel.|На неделе нет свободных слотов. Добавьте их в разделе «Канал».
 error.channel_no_rights|The bot may not post in the channel: give it the right to post.|У бота нет права публиковать: дайте его.
-error.too_fast|Too fast: wait {seconds} s.|Слишком быстро: {seconds} с.
+error.too_fast|Wait {seconds} s.|Ждите {seconds} с.
 error.channel_paused|The channel is paused. Resume it first.|Канал на паузе. Сначала продолжите.
 error.changed|Somebody changed the settings meanwhile|Кто-то тем временем изменил настройки
 error.setting|This cannot be: {field} = {value}|Так нельзя: {field} = {value}
