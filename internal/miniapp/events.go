@@ -56,7 +56,7 @@ SELECT coalesce((
        ), '')`
 
 // stamps remembers each watched channel's stamps for a moment, so that many
-// open pages cost one look a second.
+// open pages cost one look of half a second.
 type stamps struct {
 	pool  postgres.Querier
 	now   func() time.Time
@@ -71,7 +71,7 @@ type stamp struct {
 }
 
 const (
-	stampAge  = 900 * time.Millisecond
+	stampAge  = 450 * time.Millisecond
 	mostStamp = 10_000
 )
 
@@ -110,7 +110,7 @@ func (s *Server) changes(c *call, id int64) (reply, error) {
 }
 
 const (
-	lookEvery = time.Second
+	lookEvery = 500 * time.Millisecond
 	heartbeat = 15 * time.Second
 	// streamLasts bounds a stream, so that the session and the rights behind it are asked again.
 	streamLasts = 10 * time.Minute

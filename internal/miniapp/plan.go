@@ -32,7 +32,8 @@ type planWire struct {
 	TimeZone   string    `json:"time_zone"`
 	Today      string    `json:"today"`
 	Days       []planDay `json:"days"`
-	LastsUntil time.Time `json:"lasts_until,omitzero"`
+	LastsUntil time.Time `json:"lasts_until,omitzero"` // the last post before the first gap
+	EndsAt     time.Time `json:"ends_at,omitzero"`     // the last post of all
 	Gaps       int       `json:"gaps"`
 	Free       int       `json:"free"`
 	Scheduled  int       `json:"scheduled"`
@@ -69,9 +70,27 @@ func (s *Server) plan(c *call, id int64) (reply, error) {
 		return reply{}, err
 	}
 	res := planWire{TimeZone: ch.TimeZone, Today: today, LastsUntil: view.LastsUntil, Waiting: ch.Waiting}
+	var end *time.Time
+	if err := s.cfg.Pool.QueryRow(c.Context(), planEndSQL, id).Scan(&end); err != nil {
+		return reply{}, err
+	}
+	if end != nil {
+		res.EndsAt = *end
+	}
+	for _, v := range view.Slots {
+		if v.DraftID != 0 && !v.Past && v.At.After(res.EndsAt) {
+			res.EndsAt = v.At
+		}
+	}
 	res.fill(view, day, int(n), loc)
 	return ok(res), nil
 }
+
+const planEndSQL = `
+SELECT max(s.at)
+  FROM slots s
+ WHERE s.channel_id = $1
+   AND s.at > clock_timestamp()`
 
 // fill sorts the slots into their local days; every day is there, also an empty one.
 func (p *planWire) fill(view desk.PlanView, first time.Time, days int, loc *time.Location) {
@@ -83,7 +102,7 @@ func (p *planWire) fill(view desk.PlanView, first time.Time, days int, loc *time
 	}
 	for _, v := range view.Slots {
 		i, known := at[v.At.In(loc).Format(time.DateOnly)]
-		w := slotOf(v, view.LastsUntil)
+		w := slotOf(v, p.EndsAt)
 		if !known || (w.Kind == "past" && w.Draft == nil) {
 			continue // an empty slot that is over tells nobody anything
 		}
@@ -100,7 +119,7 @@ func (p *planWire) fill(view desk.PlanView, first time.Time, days int, loc *time
 	}
 }
 
-func slotOf(v desk.SlotView, lasts time.Time) slotWire {
+func slotOf(v desk.SlotView, ends time.Time) slotWire {
 	w := slotWire{At: v.At, Extra: v.Extra}
 	switch {
 	case v.Past:
@@ -111,7 +130,7 @@ func slotOf(v desk.SlotView, lasts time.Time) slotWire {
 		w.Kind = "capped"
 	default:
 		w.Kind = "free"
-		w.Gap = v.At.Before(lasts)
+		w.Gap = v.At.Before(ends)
 	}
 	if v.DraftID != 0 {
 		w.Draft = &slotDraft{ID: v.DraftID, Title: v.Title, State: v.State, Transition: v.Transition}

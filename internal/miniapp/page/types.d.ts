@@ -45,7 +45,7 @@ export interface SlotDraft { id: number; title: string; state: State; transition
 export interface Slot { at: string; kind: 'free' | 'taken' | 'capped' | 'past'; gap: boolean; extra: boolean; draft?: SlotDraft }
 export interface PlanDay { date: string; slots: Slot[] }
 export interface Plan {
-  time_zone: string; today: string; days: PlanDay[]; lasts_until?: string; gaps: number; free: number; scheduled: number; waiting: number;
+  time_zone: string; today: string; days: PlanDay[]; lasts_until?: string; ends_at?: string; gaps: number; free: number; scheduled: number; waiting: number;
 }
 
 export interface Source {

@@ -163,7 +163,7 @@ export function watch(channel, changed, mode) {
         // The stream does not get through (a proxy, a lost network): ask instead, try it again later.
         for (let i = 0; i < Math.min(failures * 4, 15) && !stop.signal.aborted; i++) {
           try { take(await get(`channels/${channel}/changes`)); mode('asking'); } catch { mode('off'); }
-          await pause(1800);
+          await pause(1400);
         }
       }
     }

@@ -23,7 +23,7 @@ reload|Reload|Обновить
 today|Today|Сегодня
 offline|Offline|Нет связи
 asking|Slow line|Связь с паузами
-asking.why|Asks every two seconds|Спрашивает раз в две секунды
+asking.why|Asks again and again|Спрашивает снова и снова
 tabs|Sections|Разделы
 tab.plan|Plan|План
 tab.drafts|Drafts|Черновики

@@ -70,7 +70,7 @@ export function planView() {
       h('p', { class: `lasts${p.lasts_until ? '' : ' warn-text'}` }, p.lasts_until ? t('plan.lasts', { at: dayClock(p.lasts_until) }) : t('plan.empty')),
       p.gaps > 0 && h('span', { class: 'chip warn' }, t('plan.gaps', { n: p.gaps })),
       !p.lasts_until && p.waiting > 0 && button(t('drafts.waiting', { n: p.waiting }), () => state.go('drafts'), { class: 'plain small' })));
-    const last = p.lasts_until;
+    const last = p.ends_at;
     let ended = false;
     fill(week, p.days.map(d => h('section', { class: `day${d.date === p.today ? ' today' : ''}`, 'aria-label': dayName(d.date) },
       h('h2', null, d.date === p.today ? h('span', { class: 'chip info' }, t('today')) : null, ' ', dayName(d.date)),
