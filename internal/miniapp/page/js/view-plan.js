@@ -29,20 +29,22 @@ export function planView() {
   const el = h('section', { class: 'plan' }, h('h1', { class: 'sr' }, t('tab.plan')), head, banner, week);
   const path = () => `channels/${channel().id}/plan?days=7${from ? `&from=${from}` : ''}`;
 
+  /** Whether what was read is what is shown: a later call may have come before. */
   async function load() {
     const turn = ++mine, p = path();
     const known = peek(p);
     if (known && (!plan || plan.days[0]?.date !== known.days[0]?.date)) { plan = known; draw(); }
     try {
       const res = await get(p);
-      if (turn !== mine) return;
+      if (turn !== mine) return false;
       plan = res;
       if (!dragging) draw();
     } catch (err) {
-      if (turn !== mine) return;
+      if (turn !== mine) return false;
       if (plan) toast(explain(err), { tone: 'bad' });
       else fill(week, trouble(err, load));
     }
+    return true;
   }
 
   /** The slots with what was moved but not yet confirmed. @param {Plan} p @returns {Plan} */
@@ -142,7 +144,8 @@ export function planView() {
       haptic('error');
       toast(explain(err), { tone: 'bad' });
     }
-    await load();
+    // It stays where it was put until the server's own plan shows it there.
+    for (let i = 0; i < 5 && !(await load()); i++);
     optimistic.delete(d.id);
     draw();
   }
