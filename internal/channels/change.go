@@ -18,6 +18,7 @@ import (
 // Change is a change of a channel's settings: what is nil stays.
 type Change struct {
 	Language         *string              `json:"language,omitempty"`
+	ItemLanguages    *[]string            `json:"item_languages,omitempty"`
 	Tone             *[]string            `json:"tone,omitempty"`
 	LookFor          *string              `json:"look_for,omitempty"`
 	Avoid            *string              `json:"avoid,omitempty"`
@@ -64,6 +65,7 @@ UPDATE channels
        autopilot_sources = coalesce($20, autopilot_sources),
        digest = coalesce($21, digest),
        digest_at = coalesce($22, digest_at),
+       item_languages = coalesce($24, item_languages),
        version = version + 1
  WHERE id = $1
    AND version = coalesce($23::int, version)
@@ -89,7 +91,7 @@ func (s *Service) Update(ctx context.Context, tx pgx.Tx, id int64, ch Change) er
 	ok, err := postgres.Affected(ctx, tx, channelUpdateSQL, id, ch.Language, ch.Tone, ch.LookFor, ch.Avoid, ch.Threshold,
 		ch.Footer, ch.LinkStyle, ch.ImageStyle, ch.Hashtags, ch.TimeZone, ch.Week, quietFrom, quietTo,
 		ch.DailyCap, ch.Missed, ch.Autopilot, ch.AutopilotMinutes, ch.AutopilotScore, ch.AutopilotSources,
-		ch.Digest, digestAt, ch.IfVersion)
+		ch.Digest, digestAt, ch.IfVersion, ch.ItemLanguages)
 	if err != nil {
 		return fmt.Errorf("update channel %d: %w", id, err)
 	}
@@ -131,6 +133,7 @@ func (ch *Change) Check() error {
 		noLongerThan("avoid", ch.Avoid, maxTopics),
 		noLongerThan("footer", ch.Footer, maxFooter),
 		lines("tone", ch.Tone, maxTone, nil),
+		lines("item_languages", ch.ItemLanguages, maxTone, regexp.MustCompile(`^[a-z]{2,3}$`)),
 		lines("hashtags", ch.Hashtags, maxTags, regexp.MustCompile(`^#?[\p{L}\p{N}_]{1,64}$`)),
 		language(ch.Language),
 		zone(ch.TimeZone),

@@ -19,6 +19,7 @@ SELECT c.id,
        c.paused_at IS NOT NULL,
        c.rests_at IS NOT NULL,
        c.language,
+       c.item_languages,
        c.tone,
        c.look_for,
        c.avoid,
@@ -67,7 +68,7 @@ func load(ctx context.Context, q postgres.Querier, ids []int64) ([]editorial.Cha
 func scanChannel(row pgx.CollectableRow) (editorial.Channel, error) {
 	var c editorial.Channel
 	var quietFrom, quietTo, digestAt string
-	err := row.Scan(&c.ID, &c.ChatID, &c.Title, &c.Username, &c.State, &c.Paused, &c.Rests, &c.Language, &c.Tone,
+	err := row.Scan(&c.ID, &c.ChatID, &c.Title, &c.Username, &c.State, &c.Paused, &c.Rests, &c.Language, &c.ItemLanguages, &c.Tone,
 		&c.LookFor, &c.Avoid, &c.Threshold, &c.Footer, &c.LinkStyle, &c.ImageStyle, &c.Hashtags, &c.TimeZone,
 		&c.Week, &quietFrom, &quietTo, &c.DailyCap, &c.Missed, &c.Autopilot, &c.AutopilotMinutes,
 		&c.AutopilotScore, &c.AutopilotSources, &c.Digest, &digestAt, &c.Version)

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"strings"
+
 	"github.com/postonce/postonce/internal/chat/texts"
 	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/editorial"
@@ -91,7 +93,8 @@ func cardAbout(t *turn, v desk.DraftView) texts.HTML {
 	return "<blockquote>" + joinHTML("\n", lines...) + "</blockquote>"
 }
 
-// cardBadges are soft findings about the text, and who wrote it if a model did not.
+// cardBadges are soft findings about the text, why no model wrote it, and, for
+// operators, what its texts cost.
 func cardBadges(t *turn, v desk.DraftView) []texts.HTML {
 	var out []texts.HTML
 	for _, ch := range first(v.Checks, 3) {
@@ -106,9 +109,22 @@ func cardBadges(t *turn, v desk.DraftView) []texts.HTML {
 	case "no_model":
 		out = append(out, t.HTML("card.fallback.no_model"))
 	default:
-		out = append(out, t.HTML("card.fallback"))
+		out = append(out, t.HTML("card.fallback", texts.Args{"Why": fallbackText(t, v.Revision.Fallback)}))
+	}
+	if v.Tokens > 0 {
+		out = append(out, t.HTML("card.tokens", texts.Args{"Tokens": v.Tokens}))
 	}
 	return out
+}
+
+// fallbackText says why no model wrote the text; what a check found comes as
+// "checks:" and its codes.
+func fallbackText(t *turn, reason string) string {
+	code, _, _ := strings.Cut(reason, ":")
+	if t.Has("fallback." + code) {
+		return t.Plain("fallback." + code)
+	}
+	return t.Plain("fallback.failed")
 }
 
 func orElse(s, other string) string {

@@ -202,6 +202,8 @@ func (c *Chat) settingWritten(ctx context.Context, t *turn) error {
 // settingChildren are settings that only mean something below another one.
 func settingChildren(field string) []string {
 	switch field {
+	case "lang":
+		return []string{"langs"}
 	case "auto":
 		return []string{"amin", "ascore", "asrc"}
 	case "dig":

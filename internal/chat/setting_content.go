@@ -54,6 +54,15 @@ func contentSettings() []setting {
 				return desk.ChannelChange{Language: &tag}, nil
 			},
 		},
+		{
+			field: "langs", parent: "lang",
+			value: func(t *turn, ch *editorial.Channel) string { return orEmpty(t, strings.Join(ch.ItemLanguages, ", ")) },
+			write: func(_ *editorial.Channel, m written) (desk.ChannelChange, error) {
+				list := strings.FieldsFunc(strings.ToLower(m.text), func(r rune) bool { return r == ' ' || r == ',' || r == '\n' })
+				return desk.ChannelChange{ItemLanguages: &list}, nil
+			},
+			clear: func() desk.ChannelChange { return desk.ChannelChange{ItemLanguages: &[]string{}} },
+		},
 		topicSetting("look", func(ch *editorial.Channel) string { return ch.LookFor },
 			func(s string) desk.ChannelChange { return desk.ChannelChange{LookFor: &s} }),
 		topicSetting("avoid", func(ch *editorial.Channel) string { return ch.Avoid },

@@ -106,7 +106,7 @@ func errorText(t *turn, err error) (string, texts.Args) {
 // shortField is the chat's word for a field of desk.ChannelChange.
 func shortField(field string) string {
 	short := map[string]string{
-		"language": "lang", "tone": "tone", "look_for": "look", "avoid": "avoid", "threshold": "thr", "footer": "foot",
+		"language": "lang", "item_languages": "langs", "tone": "tone", "look_for": "look", "avoid": "avoid", "threshold": "thr", "footer": "foot",
 		"hashtags": "tags", "time_zone": "tz", "week": "week", "quiet": "quiet", "daily_cap": "cap", "digest_at": "digat", "pattern": "pattern",
 	}[field]
 	if short == "" {

@@ -85,6 +85,7 @@ type Channel struct {
 	Paused           bool
 	Rests            bool     // beyond its payer's plan
 	Language         string   // of the posts: BCP 47
+	ItemLanguages    []string // of items that may be proposed; empty: every one
 	Tone             []string // rules of style, as its people wrote them
 	LookFor          string
 	Avoid            string
