@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/postonce/postonce/internal/queue/failpoint"
@@ -16,17 +14,25 @@ import (
 // jobClaimSQL leases due jobs. now() and not clock_timestamp() in the condition: a volatile function is no
 // index condition (27 ms against 0.04 ms with 100 k delayed rows). The lower bound steps over rows that were
 // claimed before but cannot be vacuumed yet. A later job of an ordering value waits for every earlier one; that
-// no two of a value are leased at once is a unique index, so two claimers cannot disagree. The kinds are
-// compared through array_position because the planner guesses next to no rows for <> ALL and then gives up LIMIT.
+// no two of a value are leased at once is a unique index, so two claimers cannot disagree. The kinds that are held
+// back (paused, or unknown to this binary) are put together once a claim, and compared through array_position
+// because the planner guesses next to no rows for <> ALL and then gives up LIMIT.
 const jobClaimSQL = `
-WITH due AS MATERIALIZED (
+WITH shut AS MATERIALIZED (
+  SELECT array_agg(x.name) AS kinds
+    FROM (SELECT unnest($4::text[])
+           UNION ALL
+          SELECT name
+            FROM job_kinds
+           WHERE paused) AS x (name)
+), due AS MATERIALIZED (
   SELECT j.ctid
     FROM jobs AS j
    WHERE j.state = 'ready'
      AND j.tier = $1
      AND j.run_at <= now()
      AND (j.run_at, j.id) >= ($2::timestamptz, $3::bigint)
-     AND coalesce(array_position($4::text[] || ARRAY(SELECT name FROM job_kinds WHERE paused), j.kind), 0) < 1
+     AND coalesce(array_position((SELECT kinds FROM shut), j.kind), 0) < 1
      AND (j.ordering IS NULL OR NOT job_waits(j.ordering, j.id))
    ORDER BY j.run_at,
             j.id
@@ -37,28 +43,11 @@ UPDATE jobs
    SET state = 'leased',
        lease_token = nextval('job_lease_seq'),
        claimed_at = clock_timestamp(),
-       lease_until = clock_timestamp() + coalesce(($8::interval[])[array_position($7::text[], kind)], '60 s'),
+       lease_until = clock_timestamp() + coalesce(($8::interval[])[array_position($7::text[], kind)], $10::interval),
        leased_by = $9,
        claim_nonce = $6
  WHERE ctid = ANY (ARRAY(SELECT ctid FROM due))
 RETURNING ` + claimedColumns
-
-const claimedColumns = `
-          id,
-          lease_token,
-          kind,
-          key,
-          payload,
-          run_at,
-          claimed_at,
-          failures,
-          expiries,
-          generation,
-          ordering,
-          parent_id,
-          update_id,
-          person_id,
-          request_id`
 
 // jobClaimFindSQL finds the claim whose reply was lost.
 const jobClaimFindSQL = `
@@ -80,11 +69,11 @@ func (l *lane) claim(ctx context.Context, from bound, n int) ([]*run, error) {
 	nonce := l.engine.nonces.Add(1)
 	l.engine.keeper.expect(nonce)
 	defer l.engine.keeper.forget(nonce) // only after the runs are known to the keeper
-	kinds, leases := l.leases()
+	of := l.leases()
 	var runs []*run
-	err := l.claims.use(ctx, func(db querier) error {
+	err := l.claims.use(ctx, func(db writer) error {
 		rows, err := db.Query(ctx, jobClaimSQL, l.tier, from.runAt, from.id, l.engine.strangers(), n, nonce,
-			kinds, leases, l.engine.worker)
+			of.names, of.lengths, l.engine.worker, of.usual)
 		if err != nil {
 			return err
 		}
@@ -111,49 +100,4 @@ func (l *lane) findClaim(ctx context.Context, nonce int64) ([]*run, error) {
 		return nil, err
 	}
 	return l.collect(rows)
-}
-
-func (l *lane) collect(rows pgx.Rows) ([]*run, error) {
-	defer rows.Close()
-	var runs []*run
-	for rows.Next() {
-		r := &run{engine: l.engine, lane: l}
-		if err := r.scan(rows); err != nil {
-			return nil, err
-		}
-		runs = append(runs, r)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	l.hold(runs)
-	slices.SortFunc(runs, func(a, b *run) int {
-		if c := a.runAt.Compare(b.runAt); c != 0 {
-			return c
-		}
-		return int(a.id - b.id)
-	})
-	return runs, nil
-}
-
-func (r *run) scan(rows pgx.Rows) error {
-	var (
-		ordering, request      *string
-		parent, update, person *int64
-	)
-	err := rows.Scan(&r.id, &r.token, &r.kind, &r.key, &r.payload, &r.runAt, &r.claimedAt, &r.failures, &r.expiries,
-		&r.generation, &ordering, &parent, &update, &person, &request)
-	if err != nil {
-		return err
-	}
-	r.ordering = deref(ordering)
-	r.origin = Origin{JobID: deref(parent), UpdateID: deref(update), PersonID: deref(person), RequestID: deref(request)}
-	return nil
-}
-
-func deref[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/postonce/postonce/internal/queue/failpoint"
 )
@@ -25,24 +26,25 @@ const jobsDoneCTE = `done AS (
             expiries,
             kind,
             key
-), kept AS (
-  INSERT INTO job_history (id, lease_token, enqueued_at, claimed_at, failures, expiries, kind, key)
-  SELECT id,
-         lease_token,
-         enqueued_at,
-         claimed_at,
-         failures,
-         expiries,
-         kind,
-         key
-    FROM done
 )`
 
-// jobCompleteIfLeasedSQL deletes by token: a token that is missing from the answer was fenced.
+// historyFromDone is where they go.
+const historyFromDone = `job_history (id, lease_token, enqueued_at, claimed_at, failures, expiries, kind, key)
+SELECT id,
+       lease_token,
+       enqueued_at,
+       claimed_at,
+       failures,
+       expiries,
+       kind,
+       key
+  FROM done`
+
+// jobCompleteIfLeasedSQL deletes by token. It answers with a number only: of so many tokens that were not fenced
+// it deleted the jobs. Which ones is asked (jobHistoryFindSQL) in the rare case that it is not all.
 const jobCompleteIfLeasedSQL = `
 WITH ` + jobsDoneCTE + `
-SELECT lease_token
-  FROM done`
+INSERT INTO ` + historyFromDone
 
 // jobHistoryFindSQL answers "did it commit?" when the reply to a completion was lost.
 const jobHistoryFindSQL = `
@@ -111,9 +113,8 @@ func (r *run) completeTx(ctx context.Context, tx pgx.Tx) error {
 }
 
 func (r *run) deleteTx(ctx context.Context, tx pgx.Tx) error {
-	var token int64
-	err := tx.QueryRow(ctx, jobCompleteIfLeasedSQL, []int64{r.token}).Scan(&token)
-	if errors.Is(err, pgx.ErrNoRows) {
+	tag, err := tx.Exec(ctx, jobCompleteIfLeasedSQL, []int64{r.token})
+	if err == nil && tag.RowsAffected() == 0 {
 		return ErrLeaseLost
 	}
 	return err
@@ -162,54 +163,42 @@ func (l *lane) acknowledge(runs []*run) {
 	}
 }
 
+// completeBatch returns which tokens are complete; nil: all.
 func (l *lane) completeBatch(runs []*run, tokens []int64) (map[int64]bool, error) {
 	ctx, cancel := l.engine.writeContext()
 	defer cancel()
 	failpoint.Hit("ack-commit")
-	var done map[int64]bool
-	err := l.use(ctx, func(db querier) error {
-		rows, err := db.Query(ctx, jobCompleteIfLeasedSQL, tokens)
-		if err != nil {
-			return err
-		}
-		done, err = tokenSet(rows, len(tokens))
+	var done pgconn.CommandTag
+	err := l.use(ctx, func(db writer) (err error) {
+		done, err = db.Exec(ctx, jobCompleteIfLeasedSQL, tokens)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	failpoint.Hit("ack-committed")
-	if len(done) == len(tokens) {
-		return done, nil
+	if done.RowsAffected() == int64(len(tokens)) {
+		return nil, nil
 	}
-	return done, l.addEarlier(ctx, runs, done)
+	// Some were fenced, or an earlier try committed and its reply was lost, or the handler completed the job in a
+	// transaction of its own: the history knows.
+	ids := make([]int64, len(runs))
+	for i, r := range runs {
+		ids[i] = r.id
+	}
+	return l.engine.inHistory(ctx, ids, tokens)
 }
 
-// addEarlier looks for the missing tokens in the history: an earlier try committed and its reply was lost, or
-// the handler completed the job in a transaction of its own.
-func (l *lane) addEarlier(ctx context.Context, runs []*run, done map[int64]bool) error {
-	var ids, tokens []int64
-	for _, r := range runs {
-		if !done[r.token] {
-			ids, tokens = append(ids, r.id), append(tokens, r.token)
-		}
-	}
-	found, err := l.engine.inHistory(ctx, ids, tokens)
-	for token := range found {
-		done[token] = true
-	}
-	return err
-}
-
-// settle frees the slots of a written batch.
+// settle frees the slots of a written batch; done is nil when all of it is.
 func (l *lane) settle(runs []*run, done map[int64]bool) {
-	ordered := false
+	ordered, now := false, time.Now()
+	l.drop(runs...)
 	for _, r := range runs {
 		ordered = ordered || r.ordering != ""
-		if done[r.token] {
-			r.ended(outcomeCompleted)
+		if done == nil || done[r.token] {
+			r.count(outcomeCompleted, now)
 		} else {
-			r.ended(outcomeLeaseLost)
+			r.count(outcomeLeaseLost, now)
 			l.engine.log.Warn().Int64("job", r.id).Str("kind", r.kind).Msg("completion refused: lease lost")
 		}
 	}

@@ -372,12 +372,17 @@ func effectiveLease(s *spec, lease time.Duration, measured *time.Duration) time.
 }
 
 func (l *lane) readLeases(of map[string]time.Duration) {
-	var (
-		names  []string
-		leases []time.Duration
-	)
+	own := map[string]time.Duration{}
 	for _, s := range l.engine.registry.ofTier(l.tier) {
-		names, leases = append(names, s.name), append(leases, of[s.name])
+		own[s.name] = of[s.name]
 	}
-	l.setLeases(names, leases)
+	l.mu.Lock()
+	l.leaseOf = newLeases(own)
+	l.mu.Unlock()
+}
+
+func (l *lane) leases() *leases {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.leaseOf
 }

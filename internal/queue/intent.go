@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/postonce/postonce/internal/queue/failpoint"
 )
@@ -146,9 +147,15 @@ func (r *run) intendTx(ctx context.Context, e Effect, in *intent) (granted bool,
 	return false, nil
 }
 
-// querier is a pool, a connection or a transaction.
+// querier is a pool, a connection or a transaction to read through.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// writer is one to write through.
+type writer interface {
+	querier
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
 // intend returns the token that holds each granted key.
@@ -173,7 +180,7 @@ func (l *lane) flushIntents(ins []*intent) {
 	defer cancel()
 	failpoint.Hit("intent-commit")
 	var granted map[string]int64
-	err := l.use(ctx, func(db querier) (err error) {
+	err := l.use(ctx, func(db writer) (err error) {
 		granted, err = intend(ctx, db, ins)
 		return err
 	})

@@ -68,45 +68,47 @@ type run struct {
 	lease      time.Duration
 	origin     Origin
 
-	cancel     atomic.Pointer[context.CancelCauseFunc] // stops the handler; set when it starts
-	finished   atomic.Bool                             // the job's row is no longer this execution's: completed, failed, archived or lost
-	performing atomic.Bool                             // inside Perform
-	effectOpen atomic.Bool                             // an intent was committed and its outcome is not
-	inDoubt    atomic.Bool                             // an effect of this job is in doubt
-	renewedAt  atomic.Int64                            // unix ns of the last renewal; owned by the keeper after the start
-	counted    atomic.Bool                             // its end is in the metrics
-	overran    atomic.Bool                             // the first lease was not enough
+	ctx        handlerContext
+	finished   atomic.Bool  // the job's row is no longer this execution's: completed, failed, archived or lost
+	performing atomic.Bool  // inside Perform
+	effectOpen atomic.Bool  // an intent was committed and its outcome is not
+	inDoubt    atomic.Bool  // an effect of this job is in doubt
+	renewedAt  atomic.Int64 // unix ns of the last renewal; owned by the keeper after the start
+	counted    atomic.Bool  // its end is in the metrics
+	overran    atomic.Bool  // the first lease was not enough
 }
 
 // lost stops the execution: its lease belongs to somebody else or to nobody.
 func (r *run) lost() {
 	r.finished.Store(true)
-	if cancel := r.cancel.Load(); cancel != nil {
-		(*cancel)(ErrLeaseLost)
-	}
+	r.ctx.stop(ErrLeaseLost)
 }
 
 // ended counts the end of an execution, once, and forgets its lease.
 func (r *run) ended(outcome string) {
+	r.lane.drop(r)
+	r.count(outcome, time.Now())
+}
+
+func (r *run) count(outcome string, now time.Time) {
 	r.finished.Store(true)
 	if !r.counted.CompareAndSwap(false, true) {
 		return
 	}
-	r.lane.drop(r.token)
-	r.engine.metrics.ended(r, outcome)
+	r.engine.metrics.ended(r, outcome, now)
 	if outcome == outcomeCompleted {
-		r.logDone()
+		r.logDone(now)
 	}
 }
 
 // logDone joins the numbers of a request and its job in one line. What people and programs asked for themselves
 // is worth it always; what follows from it is found from there (`jobs show`), and is too much for everyday.
-func (r *run) logDone() {
+func (r *run) logDone(now time.Time) {
 	ev := r.engine.log.Debug()
 	if o := r.origin; o.JobID == 0 && (o.UpdateID != 0 || o.RequestID != "") {
 		ev = r.engine.log.Info()
 	}
-	r.numbers(ev).Dur("took", time.Since(r.startedAt)).Msg("job done")
+	r.numbers(ev).Dur("took", now.Sub(r.startedAt)).Msg("job done")
 }
 
 // numbers adds by what a job is found: its own number, and those of who asked.

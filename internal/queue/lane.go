@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	claimMax     = 100                    // jobs a claim
+	claimMax     = 100                    // jobs a claim, or a quarter of the slots where those are many
 	claimPause   = 2 * time.Millisecond   // how long a claim waits for more free slots, so that it is worth its cost
 	fullScan     = time.Second            // how often a claim ignores the lower bound
 	pollEvery    = time.Second            // without hints that would wake it
@@ -37,43 +37,44 @@ type lane struct {
 	freed chan struct{} // capacity 1: slots came free
 	reset atomic.Bool   // start the next scan at the front
 	free  atomic.Int64
-	todo  chan *run      // to the workers; capacity is the lane's size
-	idle  atomic.Int64   // workers that wait for todo
+	crew  *crew
 	wg    sync.WaitGroup // handlers
 
-	mu         sync.Mutex
-	held       map[int64]*run  // leased and not yet acknowledged, by token; guarded by mu
-	kindNames  []string        // guarded by mu, replaced whole
-	kindLeases []time.Duration // parallel to kindNames; guarded by mu
-	leaseOf    map[string]time.Duration
+	mu      sync.Mutex
+	held    map[int64]*run // leased and not yet acknowledged, by token; guarded by mu
+	leaseOf *leases        // guarded by mu, replaced whole
 }
 
 func newLane(e *Engine, t Tier, size int) *lane {
 	l := &lane{
-		engine: e, tier: t, size: size, held: map[int64]*run{},
+		engine: e, tier: t, size: size, held: map[int64]*run{}, leaseOf: newLeases(nil),
 		claims: &ownConn{pool: e.pool, settings: claimSettingsSQL},
-		wakes:  make(chan struct{}, 1), freed: make(chan struct{}, 1), todo: make(chan *run, size),
+		wakes:  make(chan struct{}, 1), freed: make(chan struct{}, 1),
 	}
+	l.crew = newCrew(l.execute)
 	if t == Critical {
 		l.writes = &ownConn{pool: e.pool}
 	}
 	l.free.Store(int64(size))
-	l.acks = batcher.New(batcher.Config{Max: 200, Wait: e.cfg.AckWait, Lanes: 2}, l.acknowledge)
+	// One lane: while it waits for the disk the next group grows, and a statement for 500 costs a job half of what
+	// one for 100 does.
+	l.acks = batcher.New(batcher.Config{Max: 200, Most: 500, Wait: e.cfg.AckWait, Lanes: 1}, l.acknowledge)
 	l.intents = batcher.New(batcher.Config{Max: 200, Wait: e.cfg.IntentWait, Lanes: 2}, l.flushIntents)
 	l.outcomes = batcher.New(batcher.Config{Max: 200, Wait: e.cfg.IntentWait, Lanes: 2}, l.flushOutcomes)
 	return l
 }
 
 // use calls fn with where the lane's group commits go.
-func (l *lane) use(ctx context.Context, fn func(querier) error) error {
+func (l *lane) use(ctx context.Context, fn func(writer) error) error {
 	if l.writes != nil {
 		return l.writes.use(ctx, fn)
 	}
 	return fn(l.engine.pool)
 }
 
-// close ends the lane's own connections.
+// close ends the lane's own connections and sends its goroutines home.
 func (l *lane) close(ctx context.Context) {
+	l.crew.close()
 	l.claims.close(ctx)
 	if l.writes != nil {
 		l.writes.close(ctx)
@@ -109,18 +110,17 @@ func (l *lane) hold(runs []*run) {
 	defer l.mu.Unlock()
 	for _, r := range runs {
 		r.startedAt = now
-		r.lease = l.leaseOf[r.kind]
-		if r.lease == 0 {
-			r.lease = defaultLease
-		}
+		r.lease = l.leaseOf.of(r.kind)
 		r.renewedAt.Store(now.UnixNano())
 		l.held[r.token] = r
 	}
 }
 
-func (l *lane) drop(token int64) {
+func (l *lane) drop(runs ...*run) {
 	l.mu.Lock()
-	delete(l.held, token)
+	for _, r := range runs {
+		delete(l.held, r.token)
+	}
 	l.mu.Unlock()
 }
 
@@ -163,10 +163,11 @@ func (l *lane) loop(ctx context.Context) {
 
 // slots waits for free slots: for enough of them to make a claim worth its cost, but not for long.
 func (l *lane) slots(ctx context.Context) int {
-	enough := int64(min(claimMax, (l.size+1)/2))
+	most := int64(max(claimMax, l.size/4))
+	enough := min(most, int64(l.size+1)/2)
 	free := l.free.Load()
 	if free >= enough {
-		return int(min(free, claimMax))
+		return int(min(free, most))
 	}
 	var limit <-chan time.Time
 	if free > 0 {
@@ -179,10 +180,10 @@ func (l *lane) slots(ctx context.Context) int {
 		case <-ctx.Done():
 			return 0
 		case <-limit:
-			return int(min(l.free.Load(), claimMax))
+			return int(min(l.free.Load(), most))
 		case <-l.freed:
 			if free = l.free.Load(); free >= enough {
-				return int(min(free, claimMax))
+				return int(min(free, most))
 			}
 			if limit == nil && free > 0 {
 				limit = time.After(claimPause)
@@ -224,54 +225,25 @@ func (l *lane) start(runs []*run) {
 	}
 	l.free.Add(-int64(len(runs)))
 	var strange []*run
+	known := make([]*run, 0, len(runs))
 	for _, r := range runs {
-		if r.spec = l.engine.kinds[r.kind]; r.spec == nil {
+		if r.spec == nil {
 			strange = append(strange, r)
-			continue
+		} else {
+			known = append(known, r)
 		}
-		l.wg.Add(1)
-		l.hand(r)
 	}
+	l.wg.Add(len(known))
+	l.crew.hand(known)
 	if len(strange) > 0 {
 		l.engine.log.Warn().Str("kind", strange[0].kind).Int("jobs", len(strange)).Msg("this binary does not know the kind")
 		l.giveBack(strange, strangeDelay)
 	}
 }
 
-// hand gives a run to an idle worker or to a new one. Workers stay: a goroutine whose stack has grown once is
-// cheaper than a new one a job. todo never blocks, as no more runs are claimed than there are slots.
-func (l *lane) hand(r *run) {
-	l.todo <- r
-	for {
-		idle := l.idle.Load()
-		if idle <= 0 {
-			go l.workerLoop()
-			return
-		}
-		if l.idle.CompareAndSwap(idle, idle-1) {
-			return
-		}
-	}
-}
-
-// workerLoop takes one run for every time that hand counted on it, until the lane is closed.
-func (l *lane) workerLoop() {
-	for {
-		select {
-		case r := <-l.todo:
-			l.execute(r)
-		case <-l.engine.hardContext.Done():
-			return
-		}
-		l.idle.Add(1)
-	}
-}
-
 func (l *lane) giveBack(runs []*run, delay time.Duration) {
 	l.engine.handBack(runs, delay)
-	for _, r := range runs {
-		l.drop(r.token)
-	}
+	l.drop(runs...)
 	l.release(len(runs))
 }
 
@@ -309,12 +281,8 @@ func (l *lane) released(r *run, err error) bool {
 }
 
 func (l *lane) work(r *run) (err error) {
-	ctx, cancel := context.WithCancelCause(l.engine.workContext)
-	r.cancel.Store(&cancel)
-	defer cancel(nil)
-	own := r.origin
-	own.JobID = r.id
-	ctx = WithOrigin(ctx, own)
+	ctx := &r.ctx
+	defer ctx.stop(nil)
 	defer func() {
 		if p := recover(); p != nil {
 			l.engine.log.Error().Int64("job", r.id).Str("kind", r.kind).Str("panic", l.engine.redact(fmt.Sprint(p))).
@@ -327,21 +295,4 @@ func (l *lane) work(r *run) (err error) {
 		err = fmt.Errorf("%w: %w", ErrLeaseLost, err)
 	}
 	return err
-}
-
-// leases returns the kinds of the tier and their leases, as parallel slices.
-func (l *lane) leases() ([]string, []time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.kindNames, l.kindLeases
-}
-
-func (l *lane) setLeases(names []string, leases []time.Duration) {
-	of := make(map[string]time.Duration, len(names))
-	for i, name := range names {
-		of[name] = leases[i]
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.kindNames, l.kindLeases, l.leaseOf = names, leases, of
 }

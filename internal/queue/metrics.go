@@ -69,12 +69,12 @@ func (m *metrics) know(s *spec) {
 }
 
 // ended counts one execution. Children of a vector are looked up once per run's kind.
-func (m *metrics) ended(r *run, outcome string) {
+func (m *metrics) ended(r *run, outcome string, now time.Time) {
 	tier := string(r.lane.tier)
 	if r.spec != nil {
 		c := r.spec.counters(m, tier)
 		c.wait.Observe(max(0, r.claimedAt.Sub(r.runAt).Seconds()))
-		c.duration.Observe(time.Since(r.startedAt).Seconds())
+		c.duration.Observe(now.Sub(r.startedAt).Seconds())
 		if outcome == outcomeCompleted {
 			c.completed.Inc()
 			return

@@ -15,7 +15,9 @@ import (
 // effectSettleManyIfIntentSQL is the group commit of outcomes that need nothing else, with the completion of
 // those jobs that end with them. Jobs are taken before effects, as everywhere.
 const effectSettleManyIfIntentSQL = `
-WITH ` + jobsDoneCTE + `, settled AS (
+WITH ` + jobsDoneCTE + `, kept AS (
+INSERT INTO ` + historyFromDone + `
+), settled AS (
   UPDATE effects
      SET state = u.state,
          outcome_at = clock_timestamp(),
@@ -199,7 +201,7 @@ func (l *lane) flushOutcomes(ts []*told) {
 	}
 	failpoint.Hit("outcome-commit")
 	var replies map[int64]toldReply
-	err := l.use(ctx, func(db querier) (err error) {
+	err := l.use(ctx, func(db writer) (err error) {
 		replies, err = settleMany(ctx, db, completing, tokens, keys, states, extIDs, details, texts)
 		return err
 	})

@@ -26,7 +26,7 @@ type ownConn struct {
 
 // use calls fn with the connection, connecting first where necessary. After an error that broke the connection
 // the next call makes a new one.
-func (o *ownConn) use(ctx context.Context, fn func(querier) error) error {
+func (o *ownConn) use(ctx context.Context, fn func(writer) error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.conn == nil || o.conn.IsClosed() {

@@ -8,9 +8,11 @@ import (
 )
 
 // Config bounds a group: it is passed on when Max items wait, or Wait after its first item came, whichever
-// is first. Lanes is how many groups may be under way at the same time.
+// is first. When more have gathered because all lanes were busy, it holds up to Most (0: Max). Lanes is how many
+// groups may be under way at the same time.
 type Config struct {
 	Max   int
+	Most  int
 	Wait  time.Duration
 	Lanes int
 }
@@ -24,6 +26,7 @@ type Batcher[T any] struct {
 	waiting []T        // guarded by mu
 	busy    int        // lanes in use; guarded by mu
 	armed   bool       // a timer is running for the first of waiting; guarded by mu
+	overdue bool       // the timer found every lane busy; guarded by mu
 	urgent  bool       // flush what waits as soon as a lane is free; guarded by mu
 	idle    *sync.Cond // signalled when nothing waits and no lane is busy
 }
@@ -31,6 +34,7 @@ type Batcher[T any] struct {
 // New returns a Batcher that calls flush with each group, never with an empty one. flush owns the slice.
 func New[T any](cfg Config, flush func([]T)) *Batcher[T] {
 	cfg.Max, cfg.Lanes = max(cfg.Max, 1), max(cfg.Lanes, 1)
+	cfg.Most = max(cfg.Most, cfg.Max)
 	b := &Batcher[T]{cfg: cfg, flush: flush}
 	b.idle = sync.NewCond(&b.mu)
 	return b
@@ -43,7 +47,7 @@ func (b *Batcher[T]) Add(item T) {
 	switch {
 	case len(b.waiting) >= b.cfg.Max && b.busy < b.cfg.Lanes:
 		b.startLane()
-	case !b.armed && b.busy < b.cfg.Lanes:
+	case !b.armed && !b.overdue:
 		b.armed = true
 		time.AfterFunc(b.cfg.Wait, b.expire)
 	}
@@ -69,8 +73,12 @@ func (b *Batcher[T]) expire() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.armed = false
-	if len(b.waiting) > 0 && b.busy < b.cfg.Lanes {
+	switch {
+	case len(b.waiting) == 0:
+	case b.busy < b.cfg.Lanes:
 		b.startLane()
+	default:
+		b.overdue = true // the first lane that comes free takes it
 	}
 }
 
@@ -82,13 +90,15 @@ func (b *Batcher[T]) startLane() {
 
 // take must be called with mu held.
 func (b *Batcher[T]) take() []T {
-	n := min(len(b.waiting), b.cfg.Max)
+	b.overdue = false
+	n := min(len(b.waiting), b.cfg.Most)
 	group := b.waiting[:n:n]
 	b.waiting = append(make([]T, 0, b.cfg.Max), b.waiting[n:]...)
 	return group
 }
 
-// lane flushes group after group while full ones wait; a rest is left to the timer, so that groups stay large.
+// lane flushes group after group while full or overdue ones wait; a rest is left to the timer, so that groups stay
+// large.
 func (b *Batcher[T]) lane(group []T) {
 	for group != nil {
 		b.flush(group)
@@ -101,7 +111,7 @@ func (b *Batcher[T]) next() []T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := len(b.waiting)
-	if n >= b.cfg.Max || n > 0 && b.urgent {
+	if n >= b.cfg.Max || n > 0 && (b.urgent || b.overdue) {
 		return b.take()
 	}
 	b.busy--

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -37,7 +38,12 @@ func main() {
 	flag.DurationVar(&s.dur, "dur", 10*time.Second, "for latency and idle")
 	flag.IntVar(&s.rounds, "rounds", 1, "rounds of each, interleaved")
 	flag.BoolVar(&s.old, "old", false, "hold an old snapshot open")
+	profile := flag.String("cpuprofile", "", "write a profile of this process")
 	flag.Parse()
+	if *profile != "" {
+		must(pprof.StartCPUProfile(get(os.Create(*profile))))
+		defer pprof.StopCPUProfile()
+	}
 	ctx := context.Background()
 	measures := map[string]func(context.Context, settings){
 		"bare": bare, "river": riverWork, "noop": oursWork, "effects": oursEffects,

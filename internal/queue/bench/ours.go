@@ -85,7 +85,7 @@ func (b *bench) fill(ctx context.Context, kind queue.Kind[payload], n, batch int
 }
 
 func (b *bench) settle(ctx context.Context) {
-	get(b.pool.Exec(ctx, "VACUUM ANALYZE jobs"))
+	get(b.pool.Exec(ctx, "VACUUM ANALYZE"))
 	get(b.pool.Exec(ctx, "CHECKPOINT"))
 }
 

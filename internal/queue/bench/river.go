@@ -72,7 +72,7 @@ func riverWork(ctx context.Context, s settings) {
 	pool, client, _ := riverClient(ctx, s)
 	defer pool.Close()
 	riverFill(ctx, client, s.jobs, 5000)
-	get(pool.Exec(ctx, "VACUUM ANALYZE river_job"))
+	get(pool.Exec(ctx, "VACUUM ANALYZE"))
 	get(pool.Exec(ctx, "CHECKPOINT"))
 	events, cancel := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: s.jobs + 10, Kinds: []river.EventKind{river.EventKindJobCompleted}})
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -260,6 +261,8 @@ func (r *rig) drain(ctx context.Context) int {
 
 // processes keeps one process alive, again and again.
 func (r *rig) processes(ctx context.Context) {
+	runtime.LockOSThread() // Pdeathsig is sent when the thread that started the process ends
+	defer runtime.UnlockOSThread()
 	for ctx.Err() == nil {
 		number := r.born.Add(1)
 		cmd := exec.Command(r.binary)
@@ -271,6 +274,7 @@ func (r *rig) processes(ctx context.Context) {
 			cmd.Env = append(cmd.Env, "FAILPOINT_CONTROL=1")
 		}
 		cmd.Stderr = os.Stderr
+		dieWithTest(cmd)
 		out, err := cmd.StdoutPipe()
 		if err == nil {
 			err = cmd.Start()
