@@ -1,5 +1,26 @@
 package queue
 
+// archivedJob are the columns of jobs that the archive keeps as they are. Every statement that archives returns
+// them from its `gone` and inserts them into archiveOf, followed by what it decides itself.
+const archivedJob = `
+       id,
+       kind,
+       tier,
+       key,
+       ordering,
+       generation,
+       payload,
+       lease_token,
+       leased_by,
+       failures,
+       expiries,
+       enqueued_at`
+
+const archiveOf = `job_archive (job_id, kind, tier, key, ordering, generation, payload, lease_token, leased_by, failures,
+                         expiries, enqueued_at, reason, needs_reconcile, last_error`
+
+const archiveResolved = `, status, resolved_at, resolved_by, resolution`
+
 // Reason says why a job is in the archive.
 type Reason string
 

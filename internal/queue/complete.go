@@ -46,6 +46,14 @@ const jobCompleteIfLeasedSQL = `
 WITH ` + jobsDoneCTE + `
 INSERT INTO ` + historyFromDone
 
+// jobCompleteAndTellSQL is the same for those who must know at once which tokens were not fenced.
+const jobCompleteAndTellSQL = `
+WITH ` + jobsDoneCTE + `, kept AS (
+INSERT INTO ` + historyFromDone + `
+)
+SELECT lease_token
+  FROM done`
+
 // jobHistoryFindSQL answers "did it commit?" when the reply to a completion was lost.
 const jobHistoryFindSQL = `
 SELECT lease_token

@@ -310,33 +310,14 @@ WITH gone AS (
   DELETE FROM jobs
    WHERE id = $1
      AND state = 'ready'
-  RETURNING id,
-            kind,
-            tier,
-            key,
-            ordering,
-            generation,
-            payload,
-            failures,
-            expiries,
-            last_error,
-            enqueued_at
+  RETURNING ` + archivedJob + `,
+            last_error
 )
-INSERT INTO job_archive (job_id, kind, tier, key, ordering, generation, payload, reason, needs_reconcile, failures,
-                         expiries, last_error, enqueued_at, status, resolved_at, resolved_by, resolution)
-SELECT id,
-       kind,
-       tier,
-       key,
-       ordering,
-       generation,
-       payload,
+INSERT INTO ` + archiveOf + archiveResolved + `)
+SELECT ` + archivedJob + `,
        'cancelled',
        false,
-       failures,
-       expiries,
        last_error,
-       enqueued_at,
        'closed',
        clock_timestamp(),
        $2,

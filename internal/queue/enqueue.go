@@ -61,7 +61,8 @@ WITH input AS MATERIALIZED (
     FROM input
    ORDER BY key
       ON CONFLICT (kind, key, generation) DO NOTHING
-  RETURNING job_id
+  RETURNING job_id,
+            key
 ), created AS (
   INSERT INTO jobs (id, kind, tier, key, payload, ordering, run_at, parent_id, update_id, person_id, request_id)
   SELECT input.id,
@@ -81,10 +82,9 @@ WITH input AS MATERIALIZED (
 ), hint AS (
   SELECT CASE WHEN $12::boolean THEN pg_notify('` + hintChannel + `', $2::text) END AS sent
 )
-SELECT input.key,
-       input.id
+SELECT fresh.key,
+       fresh.job_id
   FROM fresh
-  JOIN input ON input.id = fresh.job_id
   LEFT JOIN hint ON true`
 
 // jobKeyFindSQL is a statement of its own: its newer snapshot sees a key that was inserted concurrently.

@@ -60,18 +60,7 @@ WITH gone AS (
   DELETE FROM jobs
    WHERE lease_token = $1
      AND state = 'leased'
-  RETURNING id,
-            kind,
-            tier,
-            key,
-            ordering,
-            generation,
-            payload,
-            lease_token,
-            leased_by,
-            failures,
-            expiries,
-            enqueued_at,
+  RETURNING ` + archivedJob + `,
             claimed_at
 ), doubt AS (
   UPDATE effects
@@ -92,23 +81,11 @@ WITH gone AS (
          $5
     FROM gone
 )
-INSERT INTO job_archive (job_id, kind, tier, key, ordering, generation, payload, reason, needs_reconcile, lease_token,
-                         leased_by, failures, expiries, last_error, enqueued_at)
-SELECT id,
-       kind,
-       tier,
-       key,
-       ordering,
-       generation,
-       payload,
+INSERT INTO ` + archiveOf + `)
+SELECT ` + archivedJob + `,
        $3,
        $4,
-       lease_token,
-       leased_by,
-       failures,
-       expiries,
-       $5,
-       enqueued_at
+       $5
   FROM gone
 RETURNING job_id`
 

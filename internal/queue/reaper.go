@@ -48,7 +48,7 @@ WITH doubt AS (
    WHERE job_id = ANY ($1::bigint[])
      AND state = 'unknown'
 ), judged AS MATERIALIZED (
-  SELECT j.id,
+  SELECT j.id AS of_job,
          coalesce(k.class, 'strict') AS class,
          CASE
            WHEN u.job_id IS NOT NULL OR coalesce(k.policy, 'opaque') = 'opaque' THEN 'unconfirmed'
@@ -69,46 +69,22 @@ WITH doubt AS (
          j.kind,
          'lease_expired'
     FROM jobs AS j
-    JOIN judged USING (id)
+    JOIN judged ON judged.of_job = j.id
 ), gone AS (
-  DELETE FROM jobs AS j
+  DELETE FROM jobs
    USING judged
-   WHERE judged.id = j.id
+   WHERE judged.of_job = jobs.id
      AND judged.reason IS NOT NULL
-  RETURNING j.id,
-            j.kind,
-            j.tier,
-            j.key,
-            j.ordering,
-            j.generation,
-            j.payload,
-            j.lease_token,
-            j.leased_by,
-            j.failures,
-            j.expiries,
-            j.last_error,
-            j.enqueued_at,
+  RETURNING ` + archivedJob + `,
+            last_error,
             judged.reason,
             judged.reason = 'unconfirmed' AND judged.class = 'courtesy' AS shrugged
 ), kept AS (
-  INSERT INTO job_archive (job_id, kind, tier, key, ordering, generation, payload, reason, needs_reconcile,
-                           lease_token, leased_by, failures, expiries, last_error, enqueued_at,
-                           status, resolved_at, resolved_by, resolution)
-  SELECT id,
-         kind,
-         tier,
-         key,
-         ordering,
-         generation,
-         payload,
+  INSERT INTO ` + archiveOf + archiveResolved + `)
+  SELECT ` + archivedJob + `,
          reason,
          reason = 'unconfirmed' AND NOT shrugged,
-         lease_token,
-         leased_by,
-         failures,
-         expiries,
          last_error,
-         enqueued_at,
          CASE WHEN shrugged THEN 'closed' ELSE 'open' END,
          CASE WHEN shrugged THEN clock_timestamp() END,
          CASE WHEN shrugged THEN 'the reaper' END,
@@ -125,7 +101,7 @@ WITH doubt AS (
          claimed_at = NULL,
          run_at = clock_timestamp() + make_interval(secs => $2 * (1 + random()))
     FROM judged
-   WHERE judged.id = j.id
+   WHERE judged.of_job = j.id
      AND judged.reason IS NULL
   RETURNING j.id
 )

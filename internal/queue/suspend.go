@@ -12,12 +12,10 @@ import (
 // outcome becomes a doubt.
 const jobSuspendSQL = `
 WITH gone AS (
-  DELETE FROM jobs AS j
-   USING job_kinds AS d
-   WHERE d.name = j.kind
-     AND d.policy <> 'db'
-     AND j.kind <> ALL ($1::text[])
-  RETURNING j.*
+  DELETE FROM jobs
+   WHERE kind IN (SELECT name FROM job_kinds WHERE policy <> 'db')
+     AND kind <> ALL ($1::text[])
+  RETURNING ` + archivedJob + `
 ), doubts AS (
   UPDATE effects AS e
      SET state = 'unknown',
@@ -29,23 +27,11 @@ WITH gone AS (
   RETURNING e.job_id,
             e.class
 )
-INSERT INTO job_archive (job_id, kind, tier, key, ordering, generation, payload, reason, needs_reconcile, lease_token,
-                         leased_by, failures, expiries, last_error, enqueued_at)
-SELECT id,
-       kind,
-       tier,
-       key,
-       ordering,
-       generation,
-       payload,
+INSERT INTO ` + archiveOf + `)
+SELECT ` + archivedJob + `,
        CASE WHEN EXISTS (SELECT FROM doubts WHERE job_id = id AND class = 'strict') THEN 'unconfirmed' ELSE 'cancelled' END,
        EXISTS (SELECT FROM doubts WHERE job_id = id AND class = 'strict'),
-       lease_token,
-       leased_by,
-       failures,
-       expiries,
-       $2,
-       enqueued_at
+       $2
   FROM gone`
 
 // SuspendTx moves every job of a kind that may act outside (policy ledger or

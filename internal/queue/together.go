@@ -27,7 +27,7 @@ func CompleteTogether[A any](ctx context.Context, jobs []*Job[A], fn func(ctx co
 	held := make([]bool, len(jobs))
 	asked := false // the commit was sent
 	err := pgx.BeginFunc(ctx, jobs[0].run.engine.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, jobCompleteIfLeasedSQL, tokens)
+		rows, err := tx.Query(ctx, jobCompleteAndTellSQL, tokens)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ properties="once kept alone returned honest truthful visible"
 build() { # build NAME FLAGS...
     name=$1; shift
     mkdir -p "$dir/$name"
-    (cd "$dir/$name" && spin -DWORKERS="$workers" "$@" -a "$OLDPWD/queue.pml" >/dev/null && cc -O2 -DCOLLAPSE -DMEMLIM=6000 -w -o pan pan.c)
+    (cd "$dir/$name" && spin -DWORKERS="$workers" "$@" -a "$OLDPWD/queue.pml" >/dev/null && cc -O1 -DCOLLAPSE -DMEMLIM=6000 -w -o pan pan.c)
 }
 holds() { # holds NAME PROPERTY: prints states; fails when violated or not exhaustive
     out=$("$dir/$1/pan" -a -w22 -m10000 -N "$2" 2>&1) || true

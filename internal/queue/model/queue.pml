@@ -101,6 +101,7 @@ again:
     fi;
     if
     :: MINE(mine) && answer == done -> gone(); in_history = true
+    :: MINE(mine) && answer == done -> goto complete /* or in a transaction of its own, which a crash may forestall */
     :: MINE(mine) && answer == unknown -> gone(); in_archive = true
     :: MINE(mine) && answer == not_done -> job = ready
     :: else -> skip

@@ -38,6 +38,7 @@ type plan struct {
 	seed      uint64
 	kick      time.Duration // how often sessions are ended
 	restart   time.Duration // how often Postgres is stopped at once
+	attack    time.Duration // afterwards nothing dies any more and what is left is worked off; 0: to the end
 	limit     time.Duration
 }
 
@@ -55,6 +56,11 @@ func TestTortureLeavesNothingTwiceAndNothingLost(t *testing.T) {
 			jobs: n, processes: 4, lease: 1500 * time.Millisecond, die: .02, freeze: .01, cut: .004, seed: uint64(time.Now().UnixNano()),
 			kick: 500 * time.Millisecond, restart: 20 * time.Second, limit: 55 * time.Minute,
 		}
+		p.attack, _ = time.ParseDuration(os.Getenv("TORTURE_FOR"))
+		if seed, err := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64); err == nil {
+			p.seed = seed
+		}
+		t.Logf("seed %d", p.seed)
 	}
 	r := newRig(t, p)
 	r.run()
@@ -98,6 +104,7 @@ type rig struct {
 	counts map[string]int   // what the processes said; guarded by mu
 	born   atomic.Uint64
 	ending atomic.Bool
+	calm   atomic.Bool // processes that start now live
 }
 
 func newRig(t *testing.T, p plan) *rig {
@@ -188,6 +195,9 @@ func (r *rig) run() {
 	}
 	attackers.Go(func() { r.kick(attack) })
 	attackers.Go(func() { r.restart(attack) })
+	if r.plan.attack > 0 {
+		time.AfterFunc(r.plan.attack, func() { r.calm.Store(true); calm() })
+	}
 	r.submit(ctx)
 	left := r.drain(ctx)
 	calm()
@@ -268,8 +278,12 @@ func (r *rig) processes(ctx context.Context) {
 		cmd := exec.Command(r.binary)
 		cmd.Env = append(os.Environ(), "DATABASE_URL="+r.url, "WORLD_URL="+r.web.URL,
 			fmt.Sprintf("FAILPOINT_SEED=%d", r.plan.seed+number),
-			fmt.Sprintf("FAILPOINT_DIE=%g", r.plan.die), fmt.Sprintf("FAILPOINT_FREEZE=%g", r.plan.freeze),
-			fmt.Sprintf("FAILPOINT_CUT=%g", r.plan.cut), fmt.Sprintf("FAILPOINT_LEASE_MS=%d", r.plan.lease.Milliseconds()))
+			fmt.Sprintf("FAILPOINT_LEASE_MS=%d", r.plan.lease.Milliseconds()))
+		if !r.calm.Load() {
+			cmd.Env = append(cmd.Env,
+				fmt.Sprintf("FAILPOINT_DIE=%g", r.plan.die), fmt.Sprintf("FAILPOINT_FREEZE=%g", r.plan.freeze),
+				fmt.Sprintf("FAILPOINT_CUT=%g", r.plan.cut))
+		}
 		if r.plan.control {
 			cmd.Env = append(cmd.Env, "FAILPOINT_CONTROL=1")
 		}
