@@ -17,7 +17,7 @@ import (
 type world struct{ calls atomic.Int64 }
 
 func (w *world) effect(key string, out queue.Outcome) queue.Effect {
-	return queue.Effect{Key: key, Request: []byte("hello"), Timeout: time.Second, Call: func(context.Context) queue.Outcome {
+	return queue.Effect{Key: key, Request: []byte("hello"), Timeout: time.Minute, Call: func(context.Context) queue.Outcome {
 		w.calls.Add(1)
 		return out
 	}}
