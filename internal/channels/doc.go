@@ -57,6 +57,7 @@ var (
 	ErrNoChannel = errors.New("channels: not a channel")
 	// ErrLastOwner means that the channel would be left without an owner.
 	ErrChanged   = errors.New("channels: somebody else changed the settings meanwhile")
+	// ErrLastOwner means that the channel would be left without an owner.
 	ErrLastOwner = errors.New("channels: the last owner stays")
 	// ErrInvitation means that an invitation was used by somebody else, is too old or never existed.
 	ErrInvitation = errors.New("channels: the invitation does not work any more")
