@@ -55,8 +55,8 @@ var (
 	ErrBotNoAdmin = errors.New("channels: the bot is no administrator of the channel")
 	// ErrNoChannel means that the chat is a group or a private chat.
 	ErrNoChannel = errors.New("channels: not a channel")
-	// ErrLastOwner means that the channel would be left without an owner.
-	ErrChanged   = errors.New("channels: somebody else changed the settings meanwhile")
+	// ErrChanged means that somebody else changed the settings meanwhile.
+	ErrChanged = errors.New("channels: somebody else changed the settings meanwhile")
 	// ErrLastOwner means that the channel would be left without an owner.
 	ErrLastOwner = errors.New("channels: the last owner stays")
 	// ErrInvitation means that an invitation was used by somebody else, is too old or never existed.
