@@ -3,6 +3,8 @@ package check
 import (
 	"strings"
 	"testing"
+
+	"github.com/postonce/postonce/internal/drafting/render"
 )
 
 func codes(fs []Finding) string {
@@ -136,10 +138,34 @@ func TestNamesAndNegationsAreSoft(t *testing.T) {
 	}
 }
 
+// FuzzAll holds what passes against what posts may carry, and shows that what was
+// added to a text is found whatever stands around it.
 func FuzzAll(f *testing.F) {
 	f.Add(english, russian, "en")
+	f.Add(russian, english, "ru")
+	f.Add(`He said "1,5 mln" and «2.000.000» 'три' – see e\u200bvil.com`, "1.5 million, 2,000,000, three", "")
+	f.Add("U.S. and e.g. 3.14.15 v2.0.1 10:30 1'000 ½ ٣", "x", "de")
+	f.Add("**b** <b> @a #c http:// t.me/ \U000E0041", "a\u202eb", "en-US")
+	f.Add("“„«»‚‘’\"'…[...]", "", "fa")
 	f.Fuzz(func(t *testing.T, text, source, lang string) {
-		All(Text{Body: text}, Source{Text: source}, Rules{Language: lang, Prompt: source, Past: []string{source}, Evidence: true})
+		src := Source{Title: "t", Text: source}
+		rules := Rules{Language: lang, MaxUnits: 400, Prompt: source, Past: []string{source}, Evidence: true}
+		if Passes(All(Text{Body: text}, src, rules)) {
+			if l := render.Autolinks(text); len(l) > 0 {
+				t.Errorf("%q passes with the links %q", text, l)
+			}
+			if n := render.TextUnits("\n" + text); n > rules.MaxUnits {
+				t.Errorf("%d units pass", n)
+			}
+			if len(MissingNumbers(text, "t\n"+source)) > 0 || len(MissingQuotes(text, "t\n"+source)) > 0 {
+				t.Errorf("%q passes with what %q does not have", text, source)
+			}
+		}
+		for code, more := range map[Code]string{Links: " https://evil.example/x ", Invisible: " a\u200bb ", Markup: " **x** ", Quotes: " «никто так не говорил zzqx» "} {
+			if !strings.Contains(codes(All(Text{Body: text + more}, src, Rules{})), string(code)) && !strings.Contains(source, "zzqx") {
+				t.Errorf("%q hides %q from the check of %s", text, more, code)
+			}
+		}
 		if got := MissingNumbers(text, text); len(got) > 0 {
 			t.Errorf("%q misses its own numbers %q", text, got)
 		}

@@ -58,7 +58,7 @@ func (n number) strict() []float64 {
 // as well: as evidence they are welcome.
 func numbers(text string, idiom bool) []number {
 	var out []number
-	fields := tokens(text)
+	fields := tokens(latinDigits(text))
 	for i := 0; i < len(fields); i++ {
 		f := fields[i]
 		next := ""
@@ -88,6 +88,26 @@ func numbers(text string, idiom bool) []number {
 		}
 	}
 	return out
+}
+
+// latinDigits writes the digits of other scripts as 0 to 9.
+func latinDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf || !unicode.IsDigit(r) {
+			return r
+		}
+		for _, block := range unicode.Nd.R16 {
+			if rune(block.Lo) <= r && r <= rune(block.Hi) {
+				return '0' + (r-rune(block.Lo))%10
+			}
+		}
+		for _, block := range unicode.Nd.R32 {
+			if rune(block.Lo) <= r && r <= rune(block.Hi) {
+				return '0' + (r-rune(block.Lo))%10
+			}
+		}
+		return r
+	}, text)
 }
 
 // tokens cuts text into runs of letters, and of digits with the marks between them.
@@ -170,10 +190,13 @@ func readings(d string) []float64 {
 	case marks == 1:
 		i := strings.IndexAny(d, ".,'’")
 		tail := strings.TrimLeft(d[i:], ".,'’")
-		if len(tail) == 3 && d[0] != '0' {
+		group := len(tail) == 3 && d[0] != '0'
+		if group {
 			add(plain)
 		}
-		add(plain[:len(plain)-len(tail)] + "." + tail)
+		if !group || tail[2] != '0' { // nobody writes 400 as 400.000
+			add(plain[:len(plain)-len(tail)] + "." + tail)
+		}
 	default:
 		add(plain)
 		if i := strings.LastIndexAny(d, ".,"); i > 0 && strings.ContainsAny(d[:i], ",.'’") && d[i] != firstMark(d) {

@@ -43,7 +43,8 @@ func MissingQuotes(text, source string) []string {
 // apostrophe is none.
 func quotations(text string) []string {
 	var out []string
-	for _, pair := range [][2]string{{"«", "»"}, {"“", "”"}, {"„", "“"}} {
+	out = append(out, nested(text)...)
+	for _, pair := range [][2]string{{"“", "”"}, {"„", "“"}} {
 		rest := text
 		for {
 			i := strings.Index(rest, pair[0])
@@ -63,6 +64,23 @@ func quotations(text string) []string {
 		out = append(out, parts[i])
 	}
 	return append(out, single(text)...)
+}
+
+// nested finds what stands between « and », the outer quotation and each one in it:
+// names of firms stand in such marks as well.
+func nested(text string) []string {
+	var out []string
+	var open []int
+	for i, r := range text {
+		switch {
+		case r == '«':
+			open = append(open, i+len("«"))
+		case r == '»' && len(open) > 0:
+			out = append(out, text[open[len(open)-1]:i])
+			open = open[:len(open)-1]
+		}
+	}
+	return out
 }
 
 // single finds 'quotations like this', whose marks double as apostrophes.
