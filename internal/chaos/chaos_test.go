@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	shortKills = 30 // in CI
+	shortKills = 12 // in CI
 	fleetSize  = 4
 )
 

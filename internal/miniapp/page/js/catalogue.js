@@ -459,6 +459,7 @@ error.no_free_slot|The week has no free slot. Add slots in Channel.|На нед�
 error.channel_no_rights|The bot may not post in the channel: give it the right to post.|У бота нет права публиковать: дайте его.
 error.too_fast|Wait {seconds} s.|Ждите {seconds} с.
 error.channel_paused|The channel is paused. Resume it first.|Канал на паузе. Сначала продолжите.
+error.channel_rests|Rests: beyond your plan|Отдыхает: сверх тарифа
 error.changed|Somebody changed the settings meanwhile|Кто-то тем временем изменил настройки
 error.setting|This cannot be: {field} = {value}|Так нельзя: {field} = {value}
 error.draft_text|The text cannot be taken: {why}|Текст не принят: {why}
