@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"mime"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -24,13 +25,16 @@ func ToUTF8(body []byte, contentType string) ([]byte, string) {
 		return b, how
 	}
 	declared := declaredCharset(body)
-	if utf8.Valid(body) && !isEscaped(declared, body) {
+	header := headerCharset(contentType)
+	if out, how := escaped(body, header, declared); how != "" {
+		return out, how
+	}
+	if utf8.Valid(body) {
 		if declared != "" && !isUTF8Label(declared) && !isASCII(body) {
 			return body, "charset:utf-8 (label said " + clipLabel(declared) + ")"
 		}
 		return body, ""
 	}
-	header := headerCharset(contentType)
 	if isDefaultLabel(header) && declared != "" && !isUTF8Label(declared) {
 		// Apache's AddDefaultCharset says ISO-8859-1 of everything.
 		header = ""
@@ -75,25 +79,48 @@ func byMark(b []byte) ([]byte, string) {
 	case has(0xFE, 0xFF):
 		return utf16Bytes(b[2:], binary.BigEndian), "charset:utf-16be"
 	}
-	t := b
-	for len(t) >= 8 && (t[0] == '\n' || t[0] == ' ') && t[1] == 0 { // leading blanks of UTF-16LE
-		t = t[2:]
-	}
-	if len(t) < 8 {
-		return nil, ""
-	}
-	starts := func(c byte) bool { return c == '<' || c == '{' || c == '[' }
-	switch {
-	case starts(t[0]) && t[1] == 0 && t[2] == 0 && t[3] == 0:
-		return utf32(t, binary.LittleEndian), "charset:utf-32le"
-	case t[0] == 0 && t[1] == 0 && t[2] == 0 && starts(t[3]):
-		return utf32(t, binary.BigEndian), "charset:utf-32be"
-	case starts(t[0]) && t[1] == 0 && t[2] != 0 && t[3] == 0:
-		return utf16Bytes(t, binary.LittleEndian), "charset:utf-16le"
-	case t[0] == 0 && starts(t[1]) && t[2] == 0 && t[3] != 0:
-		return utf16Bytes(t, binary.BigEndian), "charset:utf-16be"
+	for _, w := range [...]struct {
+		order binary.ByteOrder
+		size  int
+		how   string
+	}{
+		{binary.LittleEndian, 4, "charset:utf-32le"}, {binary.BigEndian, 4, "charset:utf-32be"},
+		{binary.LittleEndian, 2, "charset:utf-16le"}, {binary.BigEndian, 2, "charset:utf-16be"},
+	} {
+		if i := opening(b, w.order, w.size); i >= 0 && w.size == 4 {
+			return utf32(b[i:], w.order), w.how
+		} else if i >= 0 {
+			return utf16Bytes(b[i:], w.order), w.how
+		}
 	}
 	return nil, ""
+}
+
+// opening finds the first "<", "{" or "[" behind nothing but blanks in text of
+// units of this width; -1 when the text is not of that width.
+func opening(b []byte, order binary.ByteOrder, size int) int {
+	unit := func(i int) uint32 {
+		switch {
+		case i+size > len(b):
+			return 0
+		case size == 4:
+			return order.Uint32(b[i:])
+		}
+		return uint32(order.Uint16(b[i:]))
+	}
+	for i := 0; i < 128*size; i += size {
+		switch unit(i) {
+		case '<', '{', '[':
+			if next := unit(i + size); next > 0 && next < 0x80 {
+				return i
+			}
+			return -1
+		case ' ', '\t', '\r', '\n', 0xFEFF:
+		default:
+			return -1
+		}
+	}
+	return -1
 }
 
 func utf16Bytes(b []byte, order binary.ByteOrder) []byte {
@@ -167,9 +194,25 @@ func isASCII(b []byte) bool {
 	return true
 }
 
-// isEscaped recognises the encodings that hide in seven bits.
-func isEscaped(label string, b []byte) bool {
-	return (label == "iso-2022-jp" || label == "iso-2022-kr") && bytes.IndexByte(b, 0x1B) >= 0
+// escaped reads the encoding that hides in seven bits: ISO-2022-JP by its
+// escape sequences, whatever the label says.
+func escaped(b []byte, labels ...string) ([]byte, string) {
+	if bytes.IndexByte(b, 0x1B) < 0 || !isASCII(b) {
+		return nil, ""
+	}
+	name := ""
+	if bytes.Contains(b, []byte("\x1b$B")) || bytes.Contains(b, []byte("\x1b$@")) || slices.Contains(labels, "iso-2022-jp") {
+		name = "iso-2022-jp"
+	}
+	if name == "" {
+		return nil, ""
+	}
+	enc, _ := charset.Lookup(name)
+	out, err := enc.NewDecoder().Bytes(b)
+	if err != nil {
+		return nil, ""
+	}
+	return out, "charset:" + name
 }
 
 func clipLabel(l string) string { return l[:min(len(l), 30)] }

@@ -26,12 +26,25 @@ func ParseDate(s string) (time.Time, bool) {
 		return t, true
 	}
 	p := dateParser{month: -1, hour: -1}
+	if p.takeAll(s) {
+		return p.time()
+	}
+	// "… GMT+0300 (Moscow Standard Time)": a remark behind a known zone.
+	date, remark, _ := strings.Cut(s, "(")
+	p = dateParser{month: -1, hour: -1}
+	if strings.HasSuffix(remark, ")") && p.takeAll(date) && p.zone {
+		return p.time()
+	}
+	return time.Time{}, false
+}
+
+func (p *dateParser) takeAll(s string) bool {
 	for _, tok := range dateTokens(s) {
 		if !p.take(tok) {
-			return time.Time{}, false
+			return false
 		}
 	}
-	return p.time()
+	return true
 }
 
 // Plausible returns the date if a reader may believe it, zero otherwise:
@@ -83,6 +96,7 @@ func dateTokens(s string) []string {
 	for _, r := range s {
 		k := class(r)
 		switch {
+		case k == 0 && cur == "+": // "+ 0300"
 		case k == 0:
 			flush()
 		case k == 3:
@@ -153,6 +167,8 @@ func (p *dateParser) word(w string) bool {
 	case "am", "a", "p", "pm":
 		p.am, p.pm = l[0] == 'a', l[0] == 'p'
 		return true
+	case "m": // "p.m."
+		return p.am || p.pm
 	case "z", "utc", "gmt", "ut", "uct":
 		p.zone, p.gmt = true, true
 		return true
@@ -310,7 +326,7 @@ func (p *dateParser) time() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	loc := time.UTC
-	if p.loc != nil {
+	if p.loc != nil && !p.zone { // an offset says more than a name beside it
 		loc = p.loc
 	}
 	t := time.Date(p.year, time.Month(p.month), p.day, hour, p.min, p.sec, p.nsec, loc)

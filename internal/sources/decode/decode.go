@@ -2,7 +2,6 @@ package decode
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -33,7 +32,7 @@ func Decode(ctx context.Context, in Input) (doc *Document, err error) {
 			doc, err = nil, fail(CodeBroken, fmt.Sprint("parser gave up: ", r))
 		}
 	}()
-	body, err := gunzip(in.Body, doc)
+	body, err := unpack(in.Body, doc)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +45,9 @@ func Decode(ctx context.Context, in Input) (doc *Document, err error) {
 		doc.repair("control characters")
 	}
 	trimmed := bytes.TrimSpace(body)
+	if guarded, ok := bytes.CutPrefix(trimmed, []byte(")]}'")); ok { // against scripts that include it
+		trimmed = bytes.TrimLeft(guarded, ", \t\r\n")
+	}
 	if len(trimmed) == 0 {
 		return nil, fail(CodeEmpty, "the answer is empty")
 	}
@@ -61,26 +63,6 @@ func Decode(ctx context.Context, in Input) (doc *Document, err error) {
 		return nil, err
 	}
 	return doc, nil
-}
-
-// gunzip unpacks a feed that is a gzip file, as some servers store it.
-func gunzip(body []byte, doc *Document) ([]byte, error) {
-	if !bytes.HasPrefix(body, []byte{0x1F, 0x8B, 8}) {
-		return body, nil
-	}
-	z, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
-		return nil, fail(CodeBroken, "damaged gzip file")
-	}
-	out, err := io.ReadAll(io.LimitReader(z, MaxBytes+1))
-	if len(out) > MaxBytes {
-		return nil, fail(CodeTooComplex, "gzip file unpacks to more than 5 MB")
-	}
-	if err != nil && len(out) == 0 {
-		return nil, fail(CodeBroken, "damaged gzip file")
-	}
-	doc.repair("gzip file")
-	return out, nil
 }
 
 // decodeXML mends, parses, and parses in parts what does not parse whole.

@@ -33,13 +33,13 @@ func (p *xmlParse) atomEntry(a *atom.Entry) Entry {
 	e := Entry{
 		ID:      CleanID(a.ID),
 		PermaID: strings.Contains(a.ID, "://"),
-		Title:   article.Title(first(a.Title, child(x, "media", "title"))),
-		Summary: first(a.Summary, mediaText(x)),
+		Title:   article.Title(first(a.Title, mediaText(x, "title"))),
+		Summary: first(a.Summary, mediaText(x, "description")),
 	}
 	if len(a.Authors) > 0 && a.Authors[0] != nil {
 		e.Author = article.Title(first(a.Authors[0].Name, a.Authors[0].Email))
 	}
-	e.Body = first(contentText(a.Content), e.Summary)
+	e.Body = first(contentText(a.Content, p.doc.Version == "0.3"), e.Summary)
 	e.Origin = p.resolve(child(x, "feedburner", "origLink"))
 	e.Link = p.link(e, bestLink(a.Links), e.Origin, contentSource(a.Content))
 	e.RawDate = first(a.Published, child(x, "dc", "date"), a.Updated)
@@ -62,7 +62,7 @@ func bestLink(links []*atom.Link) string {
 			continue
 		}
 		r := 0
-		switch strings.ToLower(l.Rel) {
+		switch strings.TrimPrefix(strings.ToLower(l.Rel), "http://www.iana.org/assignments/relation/") {
 		case "alternate", "":
 			r = 3
 			switch {
@@ -83,11 +83,17 @@ func bestLink(links []*atom.Link) string {
 
 // contentText is an entry's content, decoded when it is text in base64 (an
 // atom:content of a type that is neither text nor XML).
-func contentText(c *atom.Content) string {
+// Atom 0.3 says it by mode="base64", which gofeed does not keep.
+func contentText(c *atom.Content, mode bool) string {
 	if c == nil {
 		return ""
 	}
 	t := strings.ToLower(c.Type)
+	if packed := strings.Join(strings.Fields(c.Value), ""); mode && len(packed) >= 16 && len(packed)%4 == 0 {
+		if raw, err := base64.StdEncoding.DecodeString(packed); err == nil && utf8.Valid(raw) {
+			return string(raw)
+		}
+	}
 	if strings.Contains(t, "/") && !strings.HasPrefix(t, "text/") && !strings.Contains(t, "xml") {
 		raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(c.Value), ""))
 		if err != nil || !utf8.Valid(raw) {

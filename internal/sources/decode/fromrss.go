@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -45,8 +46,8 @@ func (p *xmlParse) rss(f *rss.Feed, raw []span, src []byte) {
 func (p *xmlParse) rssItem(it *rss.Item, markup []byte) Entry {
 	x := it.Extensions
 	e := Entry{
-		Title:   article.Title(first(it.Title, child(x, "itunes", "title"), child(x, "media", "title"), child(x, "dc", "title"))),
-		Summary: first(it.Description, child(x, "dc", "description"), child(x, "itunes", "summary"), child(x, "atom", "summary"), mediaText(x)),
+		Title:   article.Title(first(it.Title, child(x, "itunes", "title"), mediaText(x, "title"), child(x, "dc", "title"))),
+		Summary: first(it.Description, child(x, "dc", "description"), child(x, "itunes", "summary"), child(x, "atom", "summary"), mediaText(x, "description")),
 		Author:  article.Title(first(child(x, "dc", "creator"), it.Author, child(x, "itunes", "author"), child(x, "dc", "author"))),
 	}
 	e.Body = first(it.Content, child(x, "atom", "content"), xhtmlBody(x, markup), e.Summary)
@@ -76,7 +77,7 @@ func (p *xmlParse) rssItem(it *rss.Item, markup []byte) Entry {
 // link takes the first candidate that is an address; a permalink id counts.
 func (p *xmlParse) link(e Entry, candidates ...string) string {
 	for i, c := range candidates {
-		if c = html.UnescapeString(strings.TrimSpace(c)); c == "" {
+		if c = unescapeLink(strings.TrimSpace(c)); c == "" {
 			continue
 		}
 		if abs := p.resolve(c); abs != "" {
@@ -94,6 +95,17 @@ func (p *xmlParse) link(e Entry, candidates ...string) string {
 	}
 	return ""
 }
+
+// unescapeLink undoes a second escaping. An ampersand without its semicolon is
+// one of the address: "?a=1&copy=2".
+func unescapeLink(s string) string {
+	if !strings.Contains(s, ";") {
+		return s
+	}
+	return closedReference.ReplaceAllStringFunc(s, html.UnescapeString)
+}
+
+var closedReference = regexp.MustCompile(`&#?[A-Za-z0-9]{1,32};`)
 
 // resolve makes an address absolute. xml:base was applied by gofeed.
 func (p *xmlParse) resolve(ref string) string {
@@ -124,11 +136,13 @@ func (p *xmlParse) date(raw string) time.Time {
 	return t
 }
 
+var pictureFile = regexp.MustCompile(`(?i)\.(?:jpe?g|png|webp|gif)$`)
+
 func (p *xmlParse) enclose(e *Entry, address, mime string) {
 	address = p.resolve(address)
 	switch {
 	case address == "":
-	case strings.HasPrefix(mime, "image/"):
+	case strings.HasPrefix(mime, "image/") || mime == "" && pictureFile.MatchString(address):
 		e.Image = first(e.Image, address)
 	default:
 		e.Enclosure = first(e.Enclosure, address)
@@ -164,13 +178,14 @@ func (p *xmlParse) media(e *Entry, x ext.Extensions) {
 	}
 }
 
-// mediaText is the description of Media RSS, inside its group or outside.
-func mediaText(x ext.Extensions) string {
-	if d := x["media"]["description"]; len(d) > 0 {
+// mediaText is the title or description of Media RSS, inside its group or
+// outside.
+func mediaText(x ext.Extensions, name string) string {
+	if d := x["media"][name]; len(d) > 0 {
 		return d[0].Value
 	}
 	for _, g := range x["media"]["group"] {
-		if d := g.Children["description"]; len(d) > 0 {
+		if d := g.Children[name]; len(d) > 0 {
 			return d[0].Value
 		}
 	}

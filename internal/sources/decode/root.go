@@ -117,8 +117,7 @@ func skipTo(b []byte, end string) int {
 	return n + len(end)
 }
 
-// skipDoctype passes over <!DOCTYPE … [ … ]>, whatever it declares: entities
-// are never resolved, neither external ones nor ones that multiply.
+// skipDoctype passes over <!DOCTYPE … [ … ]>, whatever it declares.
 func skipDoctype(b []byte) int {
 	depth := 0
 	var quote byte

@@ -43,6 +43,7 @@ type scanned struct {
 type scanner struct {
 	scanned
 	src       []byte
+	entities  entities
 	out       []byte
 	last      int // src[:last] is in out already
 	stack     [][]byte
@@ -71,6 +72,7 @@ func scanXML(src []byte) (*scanned, error) {
 		s.note("junk before the feed")
 	}
 	s.last = root
+	s.entities = declaredEntities(src[:root])
 	switch local(tagName(src[root+1:])) {
 	case "channel":
 		s.wrap("rss", `<rss version="2.0">`)
@@ -197,7 +199,8 @@ func (s *scanner) note(code string) {
 	s.repairs = append(s.repairs, code)
 }
 
-// text mends character data: references to illegal characters, "]]>".
+// text mends character data: references to illegal characters and to entities
+// of the document's own, "]]>".
 func (s *scanner) text(i, j int) {
 	for k := i; k < j; {
 		a := bytes.IndexByte(s.src[k:j], '&')
@@ -205,10 +208,13 @@ func (s *scanner) text(i, j int) {
 			break
 		}
 		k += a
-		n, illegal := illegalReference(s.src[k:j])
-		if illegal {
-			s.replace(k, k+n, "")
+		n, text, bad := mendReference(s.src[k:j])
+		if bad {
+			s.replace(k, k+n, text)
 			s.note("illegal character references")
+		} else if w, value := s.entities.at(s.src[k:j]); w > 0 {
+			s.replace(k, k+w, value)
+			n = w
 		}
 		k += max(n, 1)
 	}
@@ -223,43 +229,6 @@ func (s *scanner) text(i, j int) {
 		}
 		k += a + 3
 	}
-}
-
-// illegalReference measures a numeric reference and says whether XML 1.0
-// forbids its character.
-func illegalReference(b []byte) (int, bool) {
-	if len(b) < 4 || b[1] != '#' {
-		return 1, false
-	}
-	i, base, n := 2, 10, 0
-	if b[2] == 'x' || b[2] == 'X' {
-		i, base = 3, 16
-	}
-	start := i
-	for ; i < len(b) && i-start < 9; i++ {
-		d := hexValue(b[i])
-		if d < 0 || d >= base {
-			break
-		}
-		n = n*base + d
-	}
-	if i == start || i >= len(b) || b[i] != ';' {
-		return 1, false
-	}
-	legal := n == 9 || n == 10 || n == 13 || (n >= 0x20 && n < 0xD800) || (n >= 0xE000 && n < 0xFFFE) || (n >= 0x10000 && n <= 0x10FFFF)
-	return i + 1, !legal
-}
-
-func hexValue(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }
 
 // markup handles what starts at "<" and returns the index after it, -1 when

@@ -8,7 +8,7 @@ import (
 // startTag reads a start tag, mends its attributes, and keeps the stack.
 func (s *scanner) startTag(i int) (int, error) {
 	name := tagName(s.src[i+1:])
-	t := readAttrs(s.src, i+1+len(name))
+	t := readAttrs(s.src, i+1+len(name), &s.entities)
 	if t.end < 0 {
 		return -1, nil
 	}
@@ -181,11 +181,13 @@ type tag struct {
 	attrs  int
 	xmlns  int
 	quote  []mend
+
+	entities *entities
 }
 
 // readAttrs reads attributes from i on to the end of the tag.
-func readAttrs(b []byte, i int) tag {
-	var t tag
+func readAttrs(b []byte, i int, e *entities) tag {
+	t := tag{entities: e}
 	for {
 		for i < len(b) && isSpace(b[i]) {
 			i++
@@ -270,8 +272,11 @@ func (t *tag) quoted(b []byte, i int, q byte) int {
 		case '<':
 			t.quote = append(t.quote, mend{k, k + 1, "&lt;"})
 		case '&':
-			if w, illegal := illegalReference(b[k : i+n]); illegal {
-				t.quote = append(t.quote, mend{k, k + w, ""})
+			if w, text, bad := mendReference(b[k : i+n]); bad {
+				t.quote = append(t.quote, mend{k, k + w, text})
+				k += w - 1
+			} else if w, value := t.entities.at(b[k : i+n]); w > 0 {
+				t.quote = append(t.quote, mend{k, k + w, strings.ReplaceAll(value, `"`, "&quot;")})
 				k += w - 1
 			}
 		}
