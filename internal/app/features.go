@@ -81,6 +81,7 @@ func (p *parts) buildDrafting(a *App, reader *sources.Reader) {
 				URL: url, Title: page.Title, Text: page.Text, Image: page.Image, Site: page.SiteName, Language: page.Language,
 			}, err
 		},
+		Posts: reader.Posts, KeepVoice: p.channels.LearnVoice,
 		OnDraft: func(ctx context.Context, tx pgx.Tx, draftID int64, revision int) error {
 			if err := p.desk.AutopilotTx(ctx, tx, draftID); err != nil {
 				return err

@@ -66,6 +66,10 @@ UPDATE channels
        digest = coalesce($21, digest),
        digest_at = coalesce($22, digest_at),
        item_languages = coalesce($24, item_languages),
+       -- what its owner empties is not learned back from older posts
+       voice = voice || jsonb_build_object('forgotten', coalesce(voice->'forgotten', '[]')
+            || CASE WHEN $7 = '' AND NOT voice @> '{"forgotten": ["footer"]}' THEN '["footer"]'::jsonb ELSE '[]' END
+            || CASE WHEN $10 = '{}' AND NOT voice @> '{"forgotten": ["hashtags"]}' THEN '["hashtags"]'::jsonb ELSE '[]' END),
        version = version + 1
  WHERE id = $1
    AND version = coalesce($23::int, version)

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -88,6 +89,13 @@ func (d *Desk) Link(ctx context.Context, by, chatID int64) (LinkResult, error) {
 	ch, missing, err := d.channels.Link(ctx, by, chatID)
 	if err != nil {
 		return LinkResult{}, explain(limitError(err))
+	}
+	err = d.tx(ctx, func(tx pgx.Tx) error {
+		_, err := d.drafting.LearnVoiceTx(ctx, tx, ch.ID, "day:"+d.now().UTC().Format(time.DateOnly))
+		return err
+	})
+	if err != nil {
+		return LinkResult{}, err
 	}
 	view, err := d.channelView(ctx, d.pool, by, ch.ID)
 	return LinkResult{Channel: view, Missing: missing}, err

@@ -40,6 +40,9 @@ func (d *Desk) Edit(ctx context.Context, by, draftID int64, transition int, html
 		if !res.Done {
 			return w.draft, errAlready
 		}
+		if err := d.drafting.EditTaughtTx(ctx, tx, res.Draft); err != nil {
+			return w.draft, err
+		}
 		if res.Draft.State == editorial.Scheduled {
 			_, err = d.publishing.EnqueueTx(ctx, tx, draftID, res.Draft.Transition, res.Draft.SlotAt)
 		}
@@ -142,6 +145,9 @@ func (d *Desk) EditPost(ctx context.Context, by, draftID int64, html string) (Su
 		}
 		if !res.Done {
 			return queue.Submission{}, fail(CodeNotPublished, nil)
+		}
+		if err := d.drafting.EditTaughtTx(ctx, tx, res.Draft); err != nil {
+			return queue.Submission{}, err
 		}
 		return d.publishing.EditTx(ctx, tx, draftID, res.Revision.Number)
 	})

@@ -57,6 +57,12 @@ type Config struct {
 	// Article reads a link that a person sent; nil: such drafts are refused.
 	Article func(ctx context.Context, url string) (Article, error)
 
+	// Posts reads the newest posts on a channel's public page, plain, newest first; nil: none are read.
+	Posts func(ctx context.Context, username string) ([]string, error)
+	// KeepVoice keeps what was learned about how a channel writes, out of its posts
+	// and out of edits; nil leaves a part as it is. nil: nothing is learned.
+	KeepVoice func(ctx context.Context, tx pgx.Tx, channelID int64, posts, edits []byte) (bool, error)
+
 	// OnDraft is told once of each new draft, and of each rewritten text, when there
 	// is something to show.
 	OnDraft func(ctx context.Context, tx pgx.Tx, draftID int64, revision int) error
@@ -87,6 +93,7 @@ type Service struct {
 	watch   queue.Kind[ComposeArgs]
 	own     queue.Kind[OwnArgs]
 	refresh queue.Kind[refreshArgs]
+	learn   queue.Kind[learnArgs]
 }
 
 // New returns a Service.
@@ -106,6 +113,7 @@ func New(cfg Config) *Service {
 	s.watch = queue.Kind[ComposeArgs]{Name: "compose_watch", Key: ComposeArgs.key, Work: s.workWatch}
 	s.own = queue.Kind[OwnArgs]{Name: "own", Key: OwnArgs.key, Work: s.workOwn}
 	s.refresh = queue.Kind[refreshArgs]{Name: "refresh", Key: refreshArgs.key, Work: s.workRefresh}
+	s.learn = queue.Kind[learnArgs]{Name: "learn_voice", Tier: queue.Bulk, Key: learnArgs.key, Work: s.workLearn}
 	return s
 }
 
@@ -116,10 +124,15 @@ func (s *Service) Register(r *queue.Registry) {
 	queue.Register(r, s.watch)
 	queue.Register(r, s.own)
 	queue.Register(r, s.refresh)
+	queue.Register(r, s.learn)
 	forget := s.forgetKind()
 	queue.Register(r, forget)
 	queue.Schedule(r, "forget_answers", queue.Every(time.Hour), queue.CatchUpLast, forget,
 		func(at time.Time) forgetArgs { return forgetArgs{At: at.Unix()} })
+	day := s.learnDayKind()
+	queue.Register(r, day)
+	queue.Schedule(r, "learn_voices", queue.Every(24*time.Hour), queue.CatchUpLast, day,
+		func(at time.Time) learnDayArgs { return learnDayArgs{At: at.Unix()} })
 }
 
 type metrics struct {

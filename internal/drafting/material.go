@@ -104,7 +104,19 @@ func readChannel(ctx context.Context, q postgres.Querier, channelID int64) (mate
 	if err != nil {
 		return m, fmt.Errorf("read channel %d: %w", channelID, err)
 	}
+	m.follow()
 	return m, nil
+}
+
+// follow takes the channel's habits over where its owner set nothing.
+func (m *material) follow() {
+	m.voice = m.voice.For(m.tone)
+	if m.footer == "" {
+		m.footer = render.HTML([]render.Node{render.T(render.Clean(m.voice.Footer))})
+	}
+	if len(m.hashtags) == 0 {
+		m.hashtags = m.voice.Hashtags
+	}
 }
 
 func readMaterial(ctx context.Context, q postgres.Querier, channelID, storyID int64, followUp bool) (material, error) {
@@ -136,8 +148,11 @@ func readMaterial(ctx context.Context, q postgres.Querier, channelID, storyID in
 func (m material) template() render.Template {
 	t := render.Template{LinkStyle: m.linkStyle, Footer: m.footer, Limit: limitFor(m.imageStyle, m.image())}
 	t.AlsoLabel, t.LinkLabel = phrase(m.language, "also"), ""
+	if m.voice.Lead != "" {
+		t.Mark = m.voice.Lead + " "
+	}
 	if m.followUp {
-		t.Mark = phrase(m.language, "update")
+		t.Mark += phrase(m.language, "update")
 	}
 	return t
 }
@@ -199,6 +214,12 @@ func (m material) offline() (written, bool) {
 // lay puts a post into the channel's template, with what is the item's own.
 func (m material) lay(p render.Post) written {
 	p.Link, p.Also = m.link(), m.also
+	if m.voice.Emoji == "none" {
+		p.Headline = voice.WithoutEmoji(p.Headline)
+		for i := range p.Body {
+			p.Body[i] = voice.WithoutEmoji(p.Body[i])
+		}
+	}
 	if len(p.Tags) == 0 && m.voice.AlwaysTags {
 		p.Tags = m.hashtags[:min(len(m.hashtags), 3)]
 	}

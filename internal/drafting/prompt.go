@@ -15,7 +15,7 @@ import (
 )
 
 // promptVersion is part of every request, and so of its hash.
-const promptVersion = "1"
+const promptVersion = "2"
 
 // maxAnswer is what a model may write, in tokens; maxItem what it reads of an item,
 // in bytes, cut at a sentence.
@@ -57,8 +57,14 @@ func (m material) systemPrompt() string {
 	}
 	b.WriteString("evidence: for each statement with a number, name or quotation, the words of ITEM that carry it, copied exactly.\n")
 	b.WriteString("skip: true only if ITEM holds no news at all; say why in reason.\n")
-	for _, rule := range append(m.voice.Rules(), m.tone...) {
+	for _, habit := range m.voice.Rules() {
+		fmt.Fprintf(&b, "Habit of the channel: %s\n", habit)
+	}
+	for _, rule := range m.tone {
 		fmt.Fprintf(&b, "Style: %s\n", render.Line(rule))
+	}
+	if len(m.tone) > 0 {
+		b.WriteString("Where a Style line and a habit or an example differ, the Style line holds.\n")
 	}
 	for i, ex := range m.voice.Examples {
 		if i == 5 {

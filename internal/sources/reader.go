@@ -150,6 +150,19 @@ func (r *Reader) readTelegram(ctx context.Context, url string, v validators, new
 	return out, nil
 }
 
+// Posts returns the texts on the public page of a channel, plain, newest first.
+func (r *Reader) Posts(ctx context.Context, username string) ([]string, error) {
+	_, page, err := r.telegramPage(ctx, r.preview+"/"+username, validators{})
+	if err != nil || page == nil {
+		return nil, err
+	}
+	out := make([]string, 0, len(page.Doc.Entries))
+	for i := range page.Doc.Entries {
+		out = append(out, page.Doc.Entries[i].Text())
+	}
+	return out, nil
+}
+
 func (r *Reader) telegramPage(ctx context.Context, url string, v validators) (*fetch.Response, *preview.Page, error) {
 	resp, err := r.web.Get(ctx, fetch.Request{
 		URL: url, ETag: v.etag, LastModified: v.modified, Accept: "text/html", NoRedirects: true,

@@ -21,13 +21,16 @@ type Voice struct {
 	Units      int      `json:"units,omitempty"`       // usual length, UTF-16
 	Sentences  int      `json:"sentences,omitempty"`   // usual number
 	Emoji      string   `json:"emoji,omitempty"`       // none, some, often
-	Opens      string   `json:"opens,omitempty"`       // emoji, question, plain
+	Opens      string   `json:"opens,omitempty"`       // emoji, plain
+	Lead       string   `json:"lead,omitempty"`        // the emoji that most posts open with
 	Closes     string   `json:"closes,omitempty"`      // question, plain
 	Hashtags   []string `json:"hashtags,omitempty"`    // usual ones, most used first
 	AlwaysTags bool     `json:"always_tags,omitempty"` // most posts carry some
 	Footer     string   `json:"footer,omitempty"`      // a last line that most posts share
 	Formal     bool     `json:"formal,omitempty"`      // no exclamation marks
 	Examples   []string `json:"examples,omitempty"`    // up to five posts to write like
+	Edits      Taught   `json:"edits"`                 // what people make of drafts; stronger than the habits
+	Forgotten  []string `json:"forgotten,omitempty"`   // keys of lines that people took out; All: everything
 }
 
 // Scan reads the column of a channel; an empty object is the zero Voice.
@@ -57,6 +60,9 @@ func (v Voice) BodyUnits() int {
 // enough is the number of posts below which a habit is chance.
 const enough = 3
 
+// Knows tells that posts taught it something.
+func (v Voice) Knows() bool { return v.Posts >= enough }
+
 // Learn looks at a channel's posts (plain text, newest first).
 func Learn(posts []string) Voice {
 	posts = slices.DeleteFunc(slices.Clone(posts), func(p string) bool { return len(strings.Fields(p)) < 4 })
@@ -65,7 +71,7 @@ func Learn(posts []string) Voice {
 		return Voice{Posts: n}
 	}
 	var units, sents, emoji, opens, asks, shouts []int
-	tags := map[string]int{}
+	tags, leads := map[string]int{}, map[string]int{}
 	last := map[string]int{}
 	tagged := 0
 	for _, p := range posts {
@@ -73,7 +79,8 @@ func Learn(posts []string) Voice {
 		sents = append(sents, len(article.Sentences(p)))
 		emoji = append(emoji, countFunc(p, pictograph))
 		opens = append(opens, flag(strings.IndexFunc(strings.TrimSpace(p), pictograph) == 0))
-		asks = append(asks, flag(strings.HasSuffix(strings.TrimSpace(p), "?")))
+		leads[lead(p)]++
+		asks = append(asks, flag(asksReaders(p)))
 		shouts = append(shouts, strings.Count(p, "!"))
 		found := tagsOf(p)
 		for _, t := range found {
@@ -92,62 +99,20 @@ func Learn(posts []string) Voice {
 	if sum(opens)*2 > n {
 		v.Opens = "emoji"
 	}
+	for l, c := range leads {
+		if c*2 > n {
+			v.Lead = l
+		}
+	}
 	if sum(asks)*3 > n {
 		v.Closes = "question"
 	}
 	for line, c := range last {
-		if c*2 > n && !strings.HasPrefix(line, "#") {
+		if c*2 > n && !strings.HasPrefix(line, "#") && len([]rune(line)) <= maxFooter {
 			v.Footer = line
 		}
 	}
 	return v
-}
-
-// Rules puts a voice into sentences for a writer and for people to edit.
-func (v Voice) Rules() []string {
-	if v.Posts < enough {
-		return nil
-	}
-	out := []string{fmt.Sprintf("About %d characters in %d sentences.", v.Units, max(1, v.Sentences))}
-	switch v.Emoji {
-	case "none":
-		out = append(out, "No emoji.")
-	case "often":
-		out = append(out, "Emoji are welcome.")
-	}
-	if v.Opens == "emoji" {
-		out = append(out, "Open with one fitting emoji.")
-	}
-	if v.Closes == "question" {
-		out = append(out, "Close with a question to the readers.")
-	}
-	if v.Formal {
-		out = append(out, "Sober: no exclamation marks.")
-	}
-	return out
-}
-
-// FromEdit compares a draft with what its editor made of it, and says in rules
-// what was changed on purpose; nil where the edit teaches nothing about style.
-func FromEdit(draft, edited string) []string {
-	var out []string
-	a, b := render.TextUnits(draft), render.TextUnits(edited)
-	switch {
-	case a > 200 && b*3 < a*2:
-		out = append(out, fmt.Sprintf("Shorter: about %d characters.", b))
-	case b > 200 && a*3 < b*2:
-		out = append(out, fmt.Sprintf("Longer: about %d characters.", b))
-	}
-	switch ea, eb := countFunc(draft, pictograph), countFunc(edited, pictograph); {
-	case ea > 0 && eb == 0:
-		out = append(out, "No emoji.")
-	case ea == 0 && eb > 1:
-		out = append(out, "Emoji are welcome.")
-	}
-	if strings.Contains(draft, "!") && !strings.Contains(edited, "!") {
-		out = append(out, "Sober: no exclamation marks.")
-	}
-	return out
 }
 
 func examples(posts []string) []string {
@@ -187,6 +152,31 @@ func top(counts map[string]int, least int) []string {
 		return strings.Compare(a, b)
 	})
 	return out[:min(len(out), 10)]
+}
+
+// maxFooter is the longest line that can be a footer.
+const maxFooter = 200
+
+// lead is the emoji that a post opens with, with its variation; else empty.
+func lead(p string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(p), " ")
+	for _, r := range first {
+		if !pictograph(r) && r != 0xFE0F && r != 0x200D {
+			return ""
+		}
+	}
+	return first
+}
+
+// asksReaders tells that the last line that is neither tags nor short ends with a question.
+func asksReaders(p string) bool {
+	list := strings.Split(strings.TrimSpace(p), "\n")
+	for i := len(list) - 1; i >= max(0, len(list)-4); i-- {
+		if l := strings.TrimSpace(list[i]); strings.HasSuffix(l, "?") {
+			return true
+		}
+	}
+	return false
 }
 
 func pictograph(r rune) bool { return r >= 0x1F300 && r <= 0x1FAFF || r >= 0x2600 && r <= 0x27BF }
