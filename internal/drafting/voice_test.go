@@ -37,14 +37,14 @@ func TestADraftFollowsTheVoiceAndTheOwnerWins(t *testing.T) {
 	has(html, "⚡ Rocket Lab", true)
 	has(html, "#orbit", true)
 	has(html, "Read us &lt;daily&gt;", true)
-	has(html, "16 launches", false) // about 200 characters
+	has(html, "flawless flight", false) // about 200 characters
 	html = write(`tone = '{No emoji,Длина не важна}', hashtags = '{space}', footer = 'Mine'`)
 	has(html, "⚡", false)
 	has(html, "#space", true)
 	has(html, "#orbit", false)
 	has(html, "Mine", true)
 	has(html, "Read us", false)
-	has(html, "16 launches", true)
+	has(html, "flawless flight", true)
 	html = write(`voice = voice || '{"forgotten": ["opens", "hashtags", "footer"]}'`)
 	has(html, "⚡", false)
 	has(html, "#orbit", false)
