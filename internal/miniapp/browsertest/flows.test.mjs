@@ -149,8 +149,15 @@ test('the plan: by tap, by keyboard, by drag', async () => {
   const [from, to] = await p.evaluate(([id, at]) => [`[data-focus=d${id}]`, `.slot[data-at="${at}"]`].map(s => document.querySelector(s).getBoundingClientRect()).map(({ x, y }) => ({ x, y })), [d.id, target]);
   await p.mouse.move(from.x + 20, from.y + 14);
   await p.mouse.down();
+  // News that arrives under a held button must not take away what is held.
+  const held = await p.$(`[data-focus=d${d.id}]`), news = p.waitForResponse(/\/plan\?/);
+  await ann.api('PATCH', base, { look_for: 'ferry, port, ships, space, telescope, tides' });
+  await news;
+  await p.evaluate(() => new Promise(r => setTimeout(r, 50)));
+  assert.ok(await held.evaluate(e => e.isConnected), 'the draft under the pointer stays');
   await p.mouse.move(from.x + 40, from.y + 30, { steps: 3 });
   await p.mouse.move(to.x + 20, to.y + 14, { steps: 6 });
+  await p.waitForSelector('.slot.taken.lifted');
   await shot(p, 'dragging');
   await p.mouse.up();
   await p.waitForFunction(([id, at]) => document.querySelector(`[data-focus=d${id}]`).closest('.slot').dataset.at === at && !document.querySelector('.slot.pending'), [d.id, target]);

@@ -23,7 +23,8 @@ export function planView() {
   let moving = null;
   /** Where a draft was put, before the server said so. @type {Map<number, string>} */
   const optimistic = new Map();
-  let dragging = false;
+  /** While a finger or a button is down nothing is drawn anew under it; missed: something was to be. */
+  let down = false, missed = false;
 
   const head = h('div', { class: 'plan-head' }), week = h('div', { class: 'week' }), banner = h('div', { class: 'banner', role: 'status', hidden: true });
   const el = h('section', { class: 'plan' }, h('h1', { class: 'sr' }, t('tab.plan')), head, banner, week);
@@ -38,7 +39,7 @@ export function planView() {
       const res = await get(p);
       if (turn !== mine) return false;
       plan = res;
-      if (!dragging) draw();
+      draw();
     } catch (err) {
       if (turn !== mine) return false;
       if (plan) toast(explain(err), { tone: 'bad' });
@@ -61,7 +62,8 @@ export function planView() {
   }
 
   function draw() {
-    if (!plan) return;
+    missed = down;
+    if (!plan || down) return;
     const p = shown(plan);
     const focus = document.activeElement instanceof HTMLElement && week.contains(document.activeElement) ? document.activeElement.dataset.focus : undefined;
     fill(head, h('div', { class: 'week-nav' },
@@ -154,6 +156,7 @@ export function planView() {
   function drag(e, d, row, atOnce) {
     if (e.button !== 0) return;
     const start = { x: e.clientX, y: e.clientY };
+    let y = 0, timer = 0;
     /** @type {HTMLElement | null} */ let over = null;
     /** @type {HTMLElement | null} */ let ghost = null;
     const scroller = /** @type {HTMLElement} */ (document.getElementById('view'));
@@ -161,18 +164,18 @@ export function planView() {
       const far = Math.hypot(m.clientX - start.x, m.clientY - start.y) > 6;
       if (!ghost) {
         if (!far) return;
-        dragging = true;
         row.classList.add('lifted');
         week.classList.add('choosing');
         ghost = h('div', { class: 'ghost', 'aria-hidden': 'true' }, d.title);
         document.body.append(ghost);
+        const box = scroller.getBoundingClientRect();
+        // A finger that rests near an edge scrolls too.
+        timer = setInterval(() => scroller.scrollBy(0, y < box.top + 50 ? -6 : y > box.bottom - 70 ? 6 : 0), 16);
         haptic('tap');
       }
       m.preventDefault();
       ghost.style.transform = `translate(${m.clientX + 8}px, ${m.clientY - 44}px)`;
-      const box = scroller.getBoundingClientRect();
-      if (m.clientY < box.top + 50) scroller.scrollBy(0, -10);
-      if (m.clientY > box.bottom - 70) scroller.scrollBy(0, 10);
+      y = m.clientY;
       const hit = document.elementFromPoint(m.clientX, m.clientY)?.closest('.slot.free[data-at]');
       if (hit !== over) { over?.classList.remove('over'); over = hit instanceof HTMLElement ? hit : null; over?.classList.add('over'); if (over) haptic('select'); }
     };
@@ -180,9 +183,10 @@ export function planView() {
       removeEventListener('pointermove', onMove);
       removeEventListener('pointerup', end);
       removeEventListener('pointercancel', end);
-      if (!ghost) return;
+      down = false;
+      clearInterval(timer);
+      if (!ghost) { if (missed) setTimeout(draw, 0); return; } // first the click
       ghost.remove();
-      dragging = false;
       row.classList.remove('lifted');
       week.classList.toggle('choosing', moving !== null);
       // The click that follows a drag must not open the draft.
@@ -191,6 +195,7 @@ export function planView() {
       if (m.type === 'pointerup' && over?.dataset.at) move(d, { at: over.dataset.at });
       else draw();
     };
+    down = true;
     if (atOnce) e.preventDefault();
     addEventListener('pointermove', onMove, { passive: false });
     addEventListener('pointerup', end);
