@@ -157,10 +157,23 @@ func (d *Desk) sourceViews(ctx context.Context, channelID int64) ([]SourceView, 
 	if err != nil {
 		return nil, err
 	}
+	return d.viewsOfSources(ctx, channelID, subs)
+}
+
+func sourceIDs(subs []channels.Subscription) []int64 {
 	ids := make([]int64, len(subs))
 	for i, s := range subs {
 		ids[i] = s.SourceID
 	}
+	return ids
+}
+
+// viewsOfSources shows some of what a channel follows.
+func (d *Desk) viewsOfSources(ctx context.Context, channelID int64, subs []channels.Subscription) ([]SourceView, error) {
+	if len(subs) == 0 {
+		return []SourceView{}, nil
+	}
+	ids := sourceIDs(subs)
 	health, err := d.sources.HealthOf(ctx, d.pool, ids)
 	if err != nil {
 		return nil, err
@@ -202,16 +215,36 @@ func countBy(ctx context.Context, q postgres.Querier, query string, args ...any)
 
 // sourceView returns one of them; error.not_yours when the channel does not follow it.
 func (d *Desk) sourceView(ctx context.Context, channelID, sourceID int64) (SourceView, error) {
-	list, err := d.sourceViews(ctx, channelID)
+	subs, err := channels.Subscriptions(ctx, d.pool, channelID)
 	if err != nil {
 		return SourceView{}, err
 	}
-	for _, v := range list {
-		if v.ID == sourceID {
-			return v, nil
-		}
+	subs = slices.DeleteFunc(subs, func(s channels.Subscription) bool { return s.SourceID != sourceID })
+	list, err := d.viewsOfSources(ctx, channelID, subs)
+	if err != nil {
+		return SourceView{}, err
 	}
-	return SourceView{}, notYours()
+	if len(list) == 0 {
+		return SourceView{}, notYours()
+	}
+	return list[0], nil
+}
+
+// sickSources are those of what a channel follows that cannot be read, and how
+// many it follows at all; only the sick ones are looked into.
+func (d *Desk) sickSources(ctx context.Context, channelID int64) ([]SourceView, int, error) {
+	subs, err := channels.Subscriptions(ctx, d.pool, channelID)
+	if err != nil {
+		return nil, 0, err
+	}
+	n := len(subs)
+	sick, err := d.sources.Sick(ctx, d.pool, sourceIDs(subs))
+	if err != nil {
+		return nil, 0, err
+	}
+	subs = slices.DeleteFunc(subs, func(s channels.Subscription) bool { return !slices.Contains(sick, s.SourceID) })
+	views, err := d.viewsOfSources(ctx, channelID, subs)
+	return views, n, err
 }
 
 // RemoveSource ends a subscription; false when there was none. What was read stays known.

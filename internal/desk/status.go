@@ -120,15 +120,6 @@ func (d *Desk) Status(ctx context.Context, by, channelID int64) (StatusView, err
 			v.Archived = append(v.Archived, j)
 		}
 	}
-	sources, err := d.Sources(ctx, by, channelID)
-	if err != nil {
-		return v, err
-	}
-	v.Sources = len(sources)
-	for _, s := range sources {
-		if s.Error != "" {
-			v.Sick = append(v.Sick, s)
-		}
-	}
-	return v, nil
+	v.Sick, v.Sources, err = d.sickSources(ctx, channelID)
+	return v, err
 }

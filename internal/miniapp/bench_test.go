@@ -54,6 +54,7 @@ func TestTheAPIIsQuick(t *testing.T) {
 		server := w.serverCPU()
 		for range rounds {
 			least = append(least, once(t, bare, "/", token, nil))
+			w.ahead.Add(int64(50 * time.Millisecond)) // the pace that a person is allowed
 			before := usage()
 			took = append(took, once(t, w.handler, "/api/v1/"+path, token, &size))
 			cpu += usage() - before

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,7 +35,10 @@ type world struct {
 	handler http.Handler
 	srv     *httptest.Server
 	channel int64
+	ahead   atomic.Int64 // how far its clock is ahead, in nanoseconds
 }
+
+func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
 type everybodyMay struct{}
 
@@ -76,7 +80,7 @@ func newWorld(tb testing.TB) *world {
 	if _, err := w.desk.AcceptInvitation(ctx, vic, token); err != nil {
 		tb.Fatal(err)
 	}
-	s, err := miniapp.New(miniapp.Config{Desk: w.desk, Pool: w.pool, Token: botToken, Now: time.Now, Logger: zerolog.New(zerolog.NewTestWriter(tb))})
+	s, err := miniapp.New(miniapp.Config{Desk: w.desk, Pool: w.pool, Token: botToken, Now: w.now, Logger: zerolog.New(zerolog.NewTestWriter(tb))})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -28,10 +28,11 @@ type Health struct {
 	LastNewAt    time.Time
 	LastPollAt   time.Time
 	NextPollAt   time.Time
-	Items7d      int
-	LastLine     string // the ledger's last line
+	Items7d      int // of the newest 1,000 it ever had
 }
 
+// A source's week is counted among its newest 1,000 items, which the index gives:
+// what one source brought in years is not read for a number in a list.
 const healthSQL = `
 SELECT s.id,
        s.address,
@@ -46,8 +47,9 @@ SELECT s.id,
        s.last_new_at,
        s.last_poll_at,
        s.next_poll_at,
-       (SELECT count(*) FROM items i WHERE i.source_id = s.id AND i.first_seen_at > now() - interval '7 days'),
-       coalesce((SELECT p.note FROM polls p WHERE p.source_id = s.id ORDER BY p.at DESC LIMIT 1), '')
+       (SELECT count(*)
+          FROM (SELECT i.first_seen_at FROM items i WHERE i.source_id = s.id ORDER BY i.id DESC LIMIT 1000) newest
+         WHERE newest.first_seen_at > now() - interval '7 days')
   FROM sources s
  WHERE s.id = ANY ($1::bigint[])
  ORDER BY s.id`
@@ -61,7 +63,7 @@ func (s *Service) HealthOf(ctx context.Context, q querier, ids []int64) ([]Healt
 	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (Health, error) {
 		var h Health
 		var since, newAt, polled *time.Time
-		err := r.Scan(&h.ID, &h.Address, &h.URL, &h.SiteURL, &h.Kind, &h.Title, &h.Language, &h.State, &h.Code, &since, &newAt, &polled, &h.NextPollAt, &h.Items7d, &h.LastLine)
+		err := r.Scan(&h.ID, &h.Address, &h.URL, &h.SiteURL, &h.Kind, &h.Title, &h.Language, &h.State, &h.Code, &since, &newAt, &polled, &h.NextPollAt, &h.Items7d)
 		h.FailingSince, h.LastNewAt, h.LastPollAt = orZero(since), orZero(newAt), orZero(polled)
 		h.URL, h.Address = fetch.Redact(h.URL), strings.TrimPrefix(fetch.Redact("//"+h.Address), "//")
 		if h.Code != "" {
@@ -69,6 +71,21 @@ func (s *Service) HealthOf(ctx context.Context, q querier, ids []int64) ([]Healt
 		}
 		return h, err
 	})
+}
+
+const sickSQL = `
+SELECT id
+  FROM sources
+ WHERE id = ANY ($1::bigint[])
+   AND error_code <> ''`
+
+// Sick are those of the sources that could not be read at their last poll.
+func (s *Service) Sick(ctx context.Context, q querier, ids []int64) ([]int64, error) {
+	rows, err := q.Query(ctx, sickSQL, ids)
+	if err != nil {
+		return nil, fmt.Errorf("sick sources: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
 func orZero(t *time.Time) time.Time {
