@@ -217,7 +217,7 @@ func (o *sorting) lookUpTexts(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	for sum, set := range owner {
-		if i := set[0]; o.item[i] == 0 {
+		if i := set[0]; o.item[i] == 0 && !o.known[sum] { // the words of another item are no name of this one
 			o.sums[i] = append(o.sums[i], slices.Clone(sum[:]))
 		}
 	}
