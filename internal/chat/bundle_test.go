@@ -49,8 +49,10 @@ type bundle struct {
 	killer *killer
 	// outside: another process has the workers.
 	outside bool
-	shop    chat.Billing
-	drafts  *drafting.Service
+	// learn: the channel's voice is learned.
+	learn  bool
+	shop   chat.Billing
+	drafts *drafting.Service
 	// script collects the transcript.
 	script strings.Builder
 }
@@ -70,6 +72,9 @@ type option func(*bundle)
 
 // invited closes the bot to people without an invitation.
 func invited(b *bundle) { b.open = false }
+
+// learns lets channels' voices be learned from the posts in the database.
+func learns(b *bundle) { b.learn = true }
 
 // live lets time pass, so that posts go out.
 func live(b *bundle) { b.now = time.Now }

@@ -61,6 +61,9 @@ func (c *Chat) settingScreen(ctx context.Context, t *turn, d tapped) error {
 	if d.text(1) == "asrc" {
 		return c.autopilotSources(ctx, t, tapped{args: d.args[:1]})
 	}
+	if d.text(1) == "voice" {
+		return c.voiceScreen(ctx, t, ch.Channel)
+	}
 	return c.showSetting(ctx, t, ch.Channel, d.text(1))
 }
 
@@ -204,6 +207,8 @@ func settingChildren(field string) []string {
 	switch field {
 	case "lang":
 		return []string{"langs"}
+	case "tone":
+		return []string{"voice"}
 	case "auto":
 		return []string{"amin", "ascore", "asrc"}
 	case "dig":

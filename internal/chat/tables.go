@@ -109,6 +109,8 @@ func (c *Chat) channelTaps() map[string]tapHandler {
 		"ca":  c.settingAsked,
 		"cc":  c.settingCleared,
 		"au":  c.autopilotSources,
+		"vf":  c.voiceForgotten,
+		"vl":  c.voiceAnew,
 		"cw":  c.weekScreen,
 		"cd":  c.dayScreen,
 		"ct":  c.timeToggled,

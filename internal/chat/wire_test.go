@@ -29,14 +29,18 @@ func (b *bundle) wire(registry *queue.Registry) {
 	reader := sources.NewReader(web, b.stage.Base+"/s", b.now)
 	people := channels.New(channels.Config{Pool: b.pool, Rights: channels.TelegramRights{Client: b.client}})
 	plan := planning.New(planning.Config{Pool: b.pool, Now: b.now})
-	draft := drafting.New(drafting.Config{
+	drafts := drafting.Config{
 		Pool: b.pool, Now: b.now, Logger: b.log, OnDraft: chat.DraftReadyTx, OnRewriteFailed: rewriteFailed,
 		OnRefreshed: followCards, OnUnreadable: unreadable,
 		Article: func(ctx context.Context, url string) (drafting.Article, error) {
 			page, err := reader.Article(ctx, url)
 			return drafting.Article{URL: url, Title: page.Title, Text: page.Text, Image: page.Image, Site: page.SiteName, Language: page.Language}, err
 		},
-	})
+	}
+	if b.learn {
+		drafts.KeepVoice = people.LearnVoice
+	}
+	draft := drafting.New(drafts)
 	score := scoring.New(scoring.Config{Pool: b.pool, Now: b.now, Logger: b.log, OnProposal: func(ctx context.Context, tx pgx.Tx, o scoring.Proposal) error {
 		_, err := draft.DraftTx(ctx, tx, drafting.DraftArgs{ChannelID: o.ChannelID, StoryID: o.StoryID, Score: o.Score, Explore: o.Explore})
 		return err

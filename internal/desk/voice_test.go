@@ -109,3 +109,46 @@ func TestEditsTeachTheVoice(t *testing.T) {
 		t.Errorf("%d jobs for two edits", n)
 	}
 }
+
+// The list is the owner's: a stranger sees and changes nothing, a line that was
+// taken out stays out when the page is read again, and learning anew brings it back.
+func TestTheOwnerKeepsTheListOfTheVoice(t *testing.T) {
+	t.Parallel()
+	b := learning(t, pagePosts())
+	b.holds(`{"posts": 6}`)
+	if _, err := b.desk.Voice(t.Context(), stranger, b.channel); desk.CodeOf(err) != desk.CodeNotYours {
+		t.Errorf("a stranger reads the list: %v", err)
+	}
+	if _, err := b.desk.ForgetVoice(t.Context(), stranger, b.channel, desk.VoiceAll); desk.CodeOf(err) != desk.CodeNotYours {
+		t.Errorf("a stranger forgets: %v", err)
+	}
+	for i, want := range []bool{true, false} {
+		if done, err := b.desk.ForgetVoice(t.Context(), ann, b.channel, "footer"); err != nil || done != want {
+			t.Errorf("forget %d: %t, %v", i, done, err)
+		}
+	}
+	if done, err := b.desk.ForgetVoice(t.Context(), ann, b.channel, "nonsense"); done || err != nil {
+		t.Errorf("forget nonsense: %t, %v", done, err)
+	}
+	lines := func() (keys string) {
+		list, err := b.desk.Voice(t.Context(), ann, b.channel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range list {
+			keys += l.Key + " "
+		}
+		return keys
+	}
+	if got := lines(); strings.Contains(got, "footer") || !strings.Contains(got, "hashtags") {
+		t.Errorf("the lines are %s", got)
+	}
+	sub, err := b.desk.RelearnVoice(t.Context(), ann, b.channel)
+	if err != nil || !sub.Fresh {
+		t.Fatalf("learn anew: %+v, %v", sub, err)
+	}
+	b.holds(`{"posts": 6, "forgotten": []}`)
+	if got := lines(); !strings.Contains(got, "footer") {
+		t.Errorf("after learning anew the lines are %s", got)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/postonce/postonce/internal/drafting/render"
 	"github.com/postonce/postonce/internal/drafting/voice"
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/queue"
 )
 
@@ -273,4 +274,18 @@ func (s *Service) learnAll(ctx context.Context, tx pgx.Tx, day time.Time) error 
 	}
 	_, err = s.learn.EnqueueManyTx(ctx, tx, args, queue.RunAtEach(at))
 	return err
+}
+
+const voiceReadSQL = `
+SELECT voice
+  FROM channels
+ WHERE id = $1`
+
+// Voice returns what was learned about how a channel writes.
+func Voice(ctx context.Context, q postgres.Querier, channelID int64) (voice.Voice, error) {
+	var v voice.Voice
+	if err := q.QueryRow(ctx, voiceReadSQL, channelID).Scan(&v); err != nil {
+		return v, fmt.Errorf("voice of channel %d: %w", channelID, err)
+	}
+	return v, nil
 }

@@ -245,3 +245,6 @@ func WithoutEmoji(s string) string {
 	}
 	return strings.TrimSpace(s)
 }
+
+// Known tells that a key names a line, or all of them.
+func Known(key string) bool { return key == All || slices.Contains(Keys(), key) }
