@@ -64,6 +64,7 @@ func printReport(w io.Writer, r sources.Report) {
 	line("repaired", strings.Join(r.Repairs, "; "))
 	line("offers", strings.Join(r.Candidates, " "))
 	if r.Error != nil {
+		line("in detail", r.Error.Detail)
 		return
 	}
 	fmt.Fprintf(w, "%d entries\n", len(r.Entries))

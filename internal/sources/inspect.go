@@ -37,7 +37,7 @@ type ReportEntry struct {
 type ReportError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	Detail  string `json:"detail,omitempty"`
+	Detail  string `json:"-"` // for the form that people read
 }
 
 // Inspect reads an address and reports everything that the program sees in
