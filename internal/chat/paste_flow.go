@@ -62,6 +62,9 @@ func (c *Chat) forwarded(ctx context.Context, t *turn) error {
 	}
 	for i := range list {
 		if list[i].ChatID == from.ID {
+			if err := c.keepOwnPost(ctx, t, &list[i]); err != nil {
+				return err
+			}
 			return t.send(ctx, c.home(t, &list[i]))
 		}
 	}

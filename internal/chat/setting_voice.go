@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/postonce/postonce/internal/chat/texts"
 	"github.com/postonce/postonce/internal/desk"
@@ -93,4 +94,17 @@ func (c *Chat) voiceAnew(ctx context.Context, t *turn, d tapped) error {
 		return t.show(ctx, voiceMessage(t, ch.Channel, nil))
 	}
 	return c.voiceScreen(ctx, t, ch.Channel)
+}
+
+// keepOwnPost lets a forwarded post of the person's own channel teach its voice.
+func (c *Chat) keepOwnPost(ctx context.Context, t *turn, ch *desk.ChannelView) error {
+	text := messageHTML(t.msg)
+	if text == "" || !ch.Role.May(editorial.Editor) {
+		return nil
+	}
+	origin := t.msg.ForwardOrigin.MessageOriginChannel
+	return c.desk.LearnFromPost(ctx, t.by(), ch.ID, desk.Forwarded{
+		ChatID: origin.Chat.ID, MessageID: int64(origin.MessageID), ChatTitle: origin.Chat.Title, Username: origin.Chat.Username,
+		HTML: text, At: time.Unix(int64(origin.Date), 0),
+	})
 }

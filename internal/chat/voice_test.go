@@ -38,6 +38,24 @@ func TestWhatWasLearnedIsAList(t *testing.T) {
 	b.golden("voice")
 }
 
+// TestForwardedPostsTeachTheVoice is the way of a private channel, which has no page.
+func TestForwardedPostsTeachTheVoice(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, learns)
+	ann := b.person("Ann", "en")
+	ch, id := ann.works("Space Daily", "")
+	for i := range 3 {
+		post, err := ann.Post(t.Context(), ch.ID, fmt.Sprintf("Rocket number %d is in orbit after a <calm> night?\n\nMore at Space Daily", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ann.Forward(t.Context(), ch.ID, post.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.until(`SELECT voice @> '{"posts": 3, "footer": "More at Space Daily", "emoji": "none", "closes": "question"}' FROM channels WHERE id = $1`, id)
+}
+
 // until waits for a query to say yes.
 func (b *bundle) until(query string, args ...any) {
 	b.t.Helper()

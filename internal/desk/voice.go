@@ -2,7 +2,9 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,6 +12,7 @@ import (
 	"github.com/postonce/postonce/internal/drafting"
 	"github.com/postonce/postonce/internal/drafting/voice"
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/sources"
 )
 
 // VoiceLine is one thing that was learned about how a channel writes.
@@ -60,4 +63,26 @@ func (d *Desk) RelearnVoice(ctx context.Context, by, id int64) (Submission, erro
 		return d.channels.RestartVoice(ctx, tx, id)
 	})
 	return out, err
+}
+
+// LearnFromPost keeps a post of the channel itself that somebody forwarded, and
+// lets it teach the channel's voice, once a post. For editors.
+func (d *Desk) LearnFromPost(ctx context.Context, by, id int64, post Forwarded) error {
+	if _, err := d.may(ctx, d.pool, by, id, editorial.Editor); err != nil {
+		return err
+	}
+	return d.tx(ctx, func(tx pgx.Tx) error {
+		_, _, err := d.sources.AddForwarded(ctx, tx, sources.Forward{
+			ChatID: post.ChatID, Username: post.Username, Title: post.ChatTitle, MessageID: int(post.MessageID),
+			Text: strings.ReplaceAll(post.HTML, "\n", "<br>"), Date: post.At,
+		})
+		if _, odd := errors.AsType[*sources.Problem](err); odd {
+			return nil // a post without words teaches nothing
+		}
+		if err != nil || post.Username != "" {
+			return err // a public channel's page is read once a day, not for each forward
+		}
+		_, err = d.drafting.LearnVoiceTx(ctx, tx, id, fmt.Sprintf("forward:%d", post.MessageID))
+		return err
+	})
 }
