@@ -42,8 +42,7 @@ func (p *xmlParse) atomEntry(a *atom.Entry) Entry {
 	e.Body = first(contentText(a.Content, p.doc.Version == "0.3"), e.Summary)
 	e.Origin = p.resolve(child(x, "feedburner", "origLink"))
 	e.Link = p.link(e, bestLink(a.Links), e.Origin, contentSource(a.Content))
-	e.RawDate = first(a.Published, child(x, "dc", "date"), a.Updated)
-	e.Published = p.date(e.RawDate)
+	e.RawDate, e.Published = p.dateOf(a.Published, child(x, "dc", "date"), a.Updated)
 	for _, l := range a.Links {
 		if l != nil && l.Rel == "enclosure" {
 			p.enclose(&e, l.Href, l.Type)

@@ -163,8 +163,7 @@ func (p *xmlParse) jsonItem(raw json.RawMessage) (Entry, bool) {
 	}
 	e.Link = p.link(e, "", jsonText(j.URL), jsonText(j.ExternalURL))
 	e.Image = p.resolve(first(jsonText(j.Image), jsonText(j.BannerImage)))
-	e.RawDate = first(jsonText(j.DatePublished), jsonText(j.DateModified))
-	e.Published = p.date(e.RawDate)
+	e.RawDate, e.Published = p.dateOf(jsonText(j.DatePublished), jsonText(j.DateModified))
 	var files []struct {
 		URL      json.RawMessage
 		MimeType json.RawMessage `json:"mime_type"`

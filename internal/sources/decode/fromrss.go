@@ -64,9 +64,9 @@ func (p *xmlParse) rssItem(it *rss.Item, markup []byte) Entry {
 	}
 	e.Origin = p.resolve(first(child(x, "feedburner", "origLink"), child(x, "pheedo", "origLink")))
 	e.Link = p.link(e, it.Link, atomLink(x, "alternate"), e.Origin, about)
-	e.RawDate = first(it.PubDate, child(x, "dc", "date"), child(x, "dcterms", "issued"), child(x, "dcterms", "created"),
-		child(x, "atom", "published"), child(x, "atom", "updated"), child(x, "prism", "publicationDate"))
-	e.Published = p.date(e.RawDate)
+	e.RawDate, e.Published = p.dateOf(it.PubDate, child(x, "dc", "date"), child(x, "dcterms", "issued"), child(x, "dcterms", "created"),
+		child(x, "atom", "published"), child(x, "atom", "updated"), child(x, "prism", "publicationDate"),
+		it.Custom["published"], it.Custom["date"], child(x, "dcterms", "modified"), it.Custom["updated"])
 	for _, enc := range it.Enclosures {
 		p.enclose(&e, enc.URL, enc.Type)
 	}
@@ -120,6 +120,16 @@ func (p *xmlParse) resolve(ref string) string {
 		p.doc.repair("relative links")
 	}
 	return abs
+}
+
+// dateOf takes the first of an entry's dates that can be believed.
+func (p *xmlParse) dateOf(candidates ...string) (raw string, at time.Time) {
+	for _, c := range candidates {
+		if at = p.date(c); !at.IsZero() {
+			return c, at
+		}
+	}
+	return first(candidates...), time.Time{}
 }
 
 func (p *xmlParse) date(raw string) time.Time {
