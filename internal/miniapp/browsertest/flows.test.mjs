@@ -87,12 +87,13 @@ test('drafts: approve and undo, time, edit, rewrite, skip with a reason', async 
 test('a post from right to left is shown right', async () => {
   const own = await until(async () => (await waiting()).find(d => d.kind === 'own'), 'the draft of her own');
   const p = await open('view=drafts');
-  const [box, first] = await p.evaluate(k => {
-    const t = document.querySelector(`${k} .post-text`), r = document.createRange();
+  await p.locator(`${key(own)} .post-text`).waitFor();
+  const [box, first] = await p.locator(`${key(own)} .post-text`).evaluate(t => {
+    const r = document.createRange();
     r.selectNodeContents(t);
     const rects = [...r.getClientRects()];
     return [t.getBoundingClientRect().right, Math.max(...rects.filter(x => x.top === rects[0].top).map(x => x.right))];
-  }, key(own));
+  });
   assert.ok(box - first < 24, `a Hebrew line begins at the right: ${first} of ${box}`);
   await p.locator(key(own)).scrollIntoViewIfNeeded();
   await shot(p, 'right-to-left');
