@@ -78,6 +78,10 @@ func sideBySide(t *testing.T, tw *town, database string, pair [2]*replica, first
 		t.Errorf("%d replicas are known to the database", n)
 	}
 
+	// The lease that a week of measuring would come to: what the dead one held returns after ten seconds.
+	if _, err := conn.Exec(t.Context(), `UPDATE job_kinds SET measured_lease = '10 s'`); err != nil {
+		t.Fatal(err)
+	}
 	pair[first].kill()
 	asking(t, tw, ann)
 	if n := one(t, conn, handledTwiceSQL); n != 0 {
@@ -119,13 +123,13 @@ func asking(t *testing.T, tw *town, p *play.Person) {
 			t.Fatal(err)
 		}
 		for _, m := range list {
-			if m.ID > last-questions && m.FromBot() && strings.HasPrefix(m.Says(), "Terms") || m.ID > last && m.FromBot() {
+			if m.ID > last-questions && m.FromBot() && strings.HasPrefix(m.Says(), "Terms") {
 				n++
 			}
 		}
 		return n
 	}
-	for deadline := time.Now().Add(40 * time.Second); answers() < questions; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(75 * time.Second); answers() < questions; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d of %d questions were answered", answers(), questions)
 		}
