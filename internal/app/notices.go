@@ -49,6 +49,12 @@ func notifyDoubt(ctx context.Context, tx pgx.Tx, draftID int64) error {
 	if err := cardsFollow(ctx, tx, draftID); err != nil {
 		return err
 	}
+	return tellOfDraft(ctx, tx, draftID, "doubt", "notice.doubt", nil)
+}
+
+// tellOfDraft names a draft and its channel, with a button to its card; once for
+// each topic and transition of the draft.
+func tellOfDraft(ctx context.Context, tx pgx.Tx, draftID int64, topic, code string, codes map[string]string) error {
 	d, err := drafting.Get(ctx, tx, draftID)
 	if err != nil {
 		return err
@@ -58,8 +64,9 @@ func notifyDoubt(ctx context.Context, tx pgx.Tx, draftID int64) error {
 		return err
 	}
 	return tell(ctx, tx, d.ChannelID, chat.Notice{
-		Key:  fmt.Sprintf("doubt:%d:%d", draftID, d.Transition),
-		Code: "notice.doubt", Args: map[string]any{"Channel": ch.Title, "Draft": draftID},
+		Key:  fmt.Sprintf("%s:%d:%d", topic, draftID, d.Transition),
+		Code: code, Args: map[string]any{"Channel": ch.Title, "Draft": draftID},
+		Codes:   codes,
 		Buttons: []chat.NoticeButton{{Code: "button.draft", Data: chat.DataDraft(draftID)}},
 	})
 }
@@ -125,20 +132,7 @@ func notifyFailed(ctx context.Context, tx pgx.Tx, draftID int64, why string) err
 	case "no_rights", "kicked", "chat_not_found", "not_there", "settled_not_there":
 		return nil
 	}
-	d, err := drafting.Get(ctx, tx, draftID)
-	if err != nil {
-		return err
-	}
-	ch, err := channels.Get(ctx, tx, d.ChannelID)
-	if err != nil {
-		return err
-	}
-	return tell(ctx, tx, d.ChannelID, chat.Notice{
-		Key:  fmt.Sprintf("failed:%d:%d", draftID, d.Transition),
-		Code: "notice.failed", Args: map[string]any{"Channel": ch.Title, "Draft": draftID},
-		Codes:   map[string]string{"Why": "failure." + why},
-		Buttons: []chat.NoticeButton{{Code: "button.draft", Data: chat.DataDraft(draftID)}},
-	})
+	return tellOfDraft(ctx, tx, draftID, "failed", "notice.failed", map[string]string{"Why": "failure." + why})
 }
 
 func notifyBudget(ctx context.Context, tx pgx.Tx, channelID int64) error {

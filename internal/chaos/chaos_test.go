@@ -1,14 +1,18 @@
 package chaos_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/sandbox"
 )
@@ -21,11 +25,11 @@ const (
 // TestChaos attacks the built program as long as CHAOS_KILLS says and then
 // looks for anything that happened twice or was lost.
 func TestChaos(t *testing.T) {
-	kills, err := strconv.Atoi(envOr("CHAOS_KILLS", strconv.Itoa(shortKills)))
+	kills, err := strconv.Atoi(cmp.Or(os.Getenv("CHAOS_KILLS"), strconv.Itoa(shortKills)))
 	if err != nil {
 		t.Fatalf("CHAOS_KILLS: %v", err)
 	}
-	seed, err := strconv.ParseUint(envOr("CHAOS_SEED", "1"), 10, 64)
+	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("CHAOS_SEED"), "1"), 10, 64)
 	if err != nil {
 		t.Fatalf("CHAOS_SEED: %v", err)
 	}
@@ -186,14 +190,9 @@ SELECT 'items ' || count(*) FROM items
 	if err != nil {
 		return err.Error()
 	}
-	defer rows.Close()
-	var lines []string
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return err.Error()
-		}
-		lines = append(lines, line)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err.Error()
 	}
 	return strings.Join(lines, "\n")
 }

@@ -136,7 +136,7 @@ func mutations() []mutation {
 			name:    "a slot is looked for, then taken",
 			noticed: test("./internal/planning", "TestTwoDraftsNeverHoldOneSlot"),
 			edits: []edit{
-				{"migrations/0007_planning.sql", "now(),\n    UNIQUE (channel_id, at)\n", "now()\n"},
+				{"migrations/0007_planning.sql", "clock_timestamp(),\n    UNIQUE (channel_id, at)\n", "clock_timestamp()\n"},
 				{"internal/planning/slots.go", ") VALUES ($1, $2, $3, $4)\nON CONFLICT (channel_id, at) DO NOTHING", ") SELECT $1::bigint, $2::timestamptz, $3::bigint, $4::bigint WHERE NOT EXISTS (SELECT FROM slots WHERE channel_id = $1 AND at = $2)"},
 			},
 		},

@@ -2,10 +2,12 @@ package chaos_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,7 +29,7 @@ const (
 // holds. Memory, descriptors, goroutines and the hot tables may not grow from
 // the second third to the last.
 func TestSoak(t *testing.T) {
-	minutes, err := strconv.Atoi(envOr("SOAK_MINUTES", "0"))
+	minutes, err := strconv.Atoi(cmp.Or(os.Getenv("SOAK_MINUTES"), "0"))
 	if err != nil || minutes == 0 {
 		t.Skip("takes as many minutes as SOAK_MINUTES says: make soak")
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/postonce/postonce/internal/postgres/dbtest"
@@ -233,15 +233,7 @@ func (w *world) unread(ctx context.Context) (missing []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var l string
-		if err := rows.Scan(&l); err != nil {
-			return nil, err
-		}
-		missing = append(missing, l)
-	}
-	return missing, rows.Err()
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // healthy waits until one process answers the bot's tasks: the schema is there.
@@ -258,11 +250,4 @@ func (w *world) healthy() {
 		}
 		pause(ctx, 100*time.Millisecond)
 	}
-}
-
-func envOr(name, otherwise string) string {
-	if v := os.Getenv(name); v != "" {
-		return v
-	}
-	return otherwise
 }

@@ -50,14 +50,7 @@ SELECT p.id,
             AND q.state = 'published'
             AND q.deleted_at IS NULL
        ), 0),
-       coalesce((
-         SELECT v.finding = 'leave'
-           FROM publication_reviews v
-          WHERE v.publication_id = p.id
-            AND v.how IN ('person', 'operator')
-          ORDER BY v.ordinal DESC
-          LIMIT 1
-       ), false)
+       ` + publicationLeft + `
   FROM publications p
   JOIN channels c ON c.id = p.channel_id
   JOIN draft_revisions r ON r.draft_id = p.draft_id AND r.html_hash = p.html_hash

@@ -32,20 +32,23 @@ type Settlement struct {
 	MessageID int64 // for There, where the person gave a link; 0: not known
 }
 
-const publicationOfSQL = `
-SELECT p.id,
-       p.channel_id,
-       p.state,
-       p.effect_key,
-       coalesce(e.deadline_at, p.started_at),
-       coalesce((
+// publicationLeft is whether the last word of a person on publication p was to leave it.
+const publicationLeft = `coalesce((
          SELECT v.finding = 'leave'
            FROM publication_reviews v
           WHERE v.publication_id = p.id
             AND v.how IN ('person', 'operator')
           ORDER BY v.ordinal DESC
           LIMIT 1
-       ), false)
+       ), false)`
+
+const publicationOfSQL = `
+SELECT p.id,
+       p.channel_id,
+       p.state,
+       p.effect_key,
+       coalesce(e.deadline_at, p.started_at),
+       ` + publicationLeft + `
   FROM publications p
   LEFT JOIN effects e ON e.effect_key = p.effect_key
  WHERE p.draft_id = $1`
