@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -220,15 +221,17 @@ func (m *machine) doDieInside(rt *rapid.T) {
 	if r.finished.Load() || r.inDoubt.Load() {
 		rt.Skip()
 	}
-	granted, err := r.writeIntent(context.Background(), m.effect(r, nil), make([]byte, 32))
+	e := m.effect(r, nil)
+	hash := sha256.Sum256(e.Request)
+	granted, err := r.writeIntent(context.Background(), e, hash[:])
 	m.ok(err)
 	if granted != m.grantable(r) {
 		rt.Fatalf("intent of job %d granted: %v, want %v", r.id, granted, m.grantable(r))
 	}
 	if granted {
-		e := m.grant(r)
+		row := m.grant(r)
 		if rapid.Bool().Draw(rt, "arrived") {
-			e.performed++
+			row.performed++
 		}
 		m.drop(r)
 	}

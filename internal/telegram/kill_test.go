@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -116,16 +117,19 @@ func killing(t *testing.T, mode telegram.Mode, total int) {
 	if _, err := pool.Exec(t.Context(), "CREATE TABLE handled (update_id bigint, text text)"); err != nil {
 		t.Fatal(err)
 	}
+	// A dead process is noticed when its lease runs out: the lease of a kind whose measured p99 is short.
+	if _, err := pool.Exec(t.Context(), "ALTER TABLE job_kinds ALTER measured_lease SET DEFAULT '10 s'"); err != nil {
+		t.Fatal(err)
+	}
 	env := append(os.Environ(), "INTAKE_CHILD_DB="+url, "INTAKE_CHILD_API="+b.url)
 	if mode == telegram.Webhook {
 		env = append(env, "INTAKE_CHILD_HOOK="+freeAddress(t))
 	}
 	calm, stop, killed := make(chan struct{}), make(chan struct{}), make(chan int)
 	go func() { killed <- killLoop(t, env, calm, stop) }()
-	people := []int64{b.person, 500_100_002}
-	post(t, b.url+fmt.Sprintf("/sandbox/api/people/%d/send", people[1]), `{"text":"/start"}`)
-	for i := range total - 2 {
-		post(t, b.url+fmt.Sprintf("/sandbox/api/people/%d/send", people[i%2]), fmt.Sprintf(`{"text":"m%d"}`, i))
+	people := crowd(t, b, 10) // a chat takes an answer a second
+	for i := range total - len(people) {
+		post(t, b.url+fmt.Sprintf("/sandbox/api/people/%d/send", people[i%len(people)]), fmt.Sprintf(`{"text":"m%d"}`, i))
 		if i%10 == 0 {
 			time.Sleep(1200 * time.Millisecond) // the load goes on while processes die
 		}
@@ -141,6 +145,22 @@ func killing(t *testing.T, mode telegram.Mode, total int) {
 	close(stop)
 	t.Logf("%d processes were killed", <-killed)
 	checkAfterKills(t, b, pool, total)
+}
+
+// crowd is n people who have written to the bot once.
+func crowd(t *testing.T, b *bench, n int) []int64 {
+	t.Helper()
+	people := []int64{b.person}
+	for len(people) < n {
+		var made struct{ ID int64 }
+		answer := post(t, b.url+"/sandbox/api/people", fmt.Sprintf(`{"first_name":"Person %d"}`, len(people)))
+		if err := json.Unmarshal([]byte(answer), &made); err != nil || made.ID == 0 {
+			t.Fatalf("a person was not made: %v: %s", err, answer)
+		}
+		post(t, b.url+fmt.Sprintf("/sandbox/api/people/%d/send", made.ID), `{"text":"/start"}`)
+		people = append(people, made.ID)
+	}
+	return people
 }
 
 // checkAfterKills: every update is a row and either handled once or visible in

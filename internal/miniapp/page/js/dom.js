@@ -119,6 +119,16 @@ export function fill(el, ...children) {
   append(el, children);
 }
 
+/** @type {WeakMap<Element, string>} */
+const shown = new WeakMap();
+/** Fills an element unless it shows the same already: nothing is replaced under a finger. @param {Element} el @param {unknown} data @param {() => Child} make */
+export function refill(el, data, make) {
+  const sig = JSON.stringify(data);
+  if (shown.get(el) === sig) return;
+  shown.set(el, sig);
+  fill(el, make());
+}
+
 /** @type {((open: boolean) => void) | null} */
 let sheetListener = null;
 /** @param {(open: boolean) => void} fn */
