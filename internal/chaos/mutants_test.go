@@ -133,10 +133,20 @@ func mutations() []mutation {
 			edits:   []edit{{"internal/queue/claim.go", "lease_token = nextval('job_lease_seq')", "lease_token = jobs.id"}},
 		},
 		{
+			name:    "the reaper judges by the snapshot that its transaction began with, as one statement does",
+			noticed: test("./internal/queue", "TestTheReaperSeesAnIntentThatWasCommittedBeforeItsLock"),
+			edits: []edit{{
+				"internal/queue/reaper.go",
+				"	err = pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {\n",
+				"	err = pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {\n",
+			}},
+		},
+		{
 			name:    "a slot is looked for, then taken",
-			noticed: test("./internal/planning", "TestTwoDraftsNeverHoldOneSlot"),
+			noticed: test("./internal/planning", "TestASlotThatIsBeingTakenIsNotTakenAgain"),
 			edits: []edit{
 				{"migrations/0007_planning.sql", "clock_timestamp(),\n    UNIQUE (channel_id, at)\n", "clock_timestamp()\n"},
+				{"internal/planning/slots.go", " WHERE id = $1\n   FOR NO KEY UPDATE`", " WHERE id = $1`"},
 				{"internal/planning/slots.go", ") VALUES ($1, $2, $3, $4)\nON CONFLICT (channel_id, at) DO NOTHING", ") SELECT $1::bigint, $2::timestamptz, $3::bigint, $4::bigint WHERE NOT EXISTS (SELECT FROM slots WHERE channel_id = $1 AND at = $2)"},
 			},
 		},

@@ -85,6 +85,41 @@ func TestTwoDraftsNeverHoldOneSlot(t *testing.T) {
 	}
 }
 
+// TestASlotThatIsBeingTakenIsNotTakenAgain: the second approval comes while the first has not committed.
+func TestASlotThatIsBeingTakenIsNotTakenAgain(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	ctx := t.Context()
+	first, err := f.pool.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = first.Rollback(context.WithoutCancel(ctx)) }()
+	held, err := f.plan.TakeNext(ctx, first, f.ch, 1, 1, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var second time.Time
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		second, err = f.next(ctx, 2)
+		done <- err
+	}()
+	const waitingSQL = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+	for waits := 0; waits == 0 && len(done) == 0; {
+		if err := f.pool.QueryRow(ctx, waitingSQL).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := first.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil || second.Equal(held) {
+		t.Errorf("%v, %s is held twice", err, held)
+	}
+}
+
 func TestTheCapHoldsAmongConcurrentApprovals(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
