@@ -77,7 +77,8 @@ func attack(t *testing.T, binary string, seed uint64, kills int) (problems []str
 	time.Sleep(longestDelay)
 	w.ageLeases(t.Context())
 	f.startAll()
-	unrest := w.quiet(4 * time.Minute)
+	// A source whose poll was lost with its lease twice is found by the sweeper, after ten minutes at most.
+	unrest := w.quiet(12 * time.Minute)
 	f.killAll()
 	found, err := check(t.Context(), w)
 	if err != nil {

@@ -46,9 +46,10 @@ SELECT e.effect_key FROM effects e
    AND NOT EXISTS (SELECT FROM publications p WHERE p.effect_key = e.effect_key AND (p.state = 'unconfirmed' OR p.settled_how <> ''))`,
 		"an update is stored and has no job": `
 SELECT update_id::text FROM updates WHERE job_id IS NULL AND kind NOT IN ('pre_checkout_query', '')`,
-		"a new item was never matched": `
+		"a new item was never matched, and its article is not in the archive": `
 SELECT i.id::text FROM items AS i
- WHERE i.result = 'new' AND NOT EXISTS (SELECT FROM job_keys AS k WHERE k.kind = 'match' AND k.key = i.id::text)`,
+ WHERE i.result = 'new' AND NOT EXISTS (SELECT FROM job_keys AS k WHERE k.kind = 'match' AND k.key = i.id::text)
+   AND NOT EXISTS (SELECT FROM job_archive AS a WHERE a.kind = 'article' AND a.key = i.id::text)`,
 		"an item is in two stories": `
 SELECT item_id::text FROM story_items GROUP BY item_id HAVING count(*) > 1`,
 	}

@@ -59,11 +59,15 @@ UPDATE items
 
 const keepPolls = 30 * 24 * time.Hour
 
+// strandedAfter is how long a source without a poll may be overdue; a poll and the next one's job are written in
+// one transaction, so this only keeps the sweeper away from what is being written.
+const strandedAfter = time.Minute
+
 // workSweep sees to it that no source stops silently, and forgets what is old.
 func (s *Service) workSweep(ctx context.Context, job *queue.Job[sweepArgs]) error {
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		now := s.now()
-		rows, err := tx.Query(ctx, sourcesStrandedSQL, now.Add(-10*time.Minute))
+		rows, err := tx.Query(ctx, sourcesStrandedSQL, now.Add(-strandedAfter))
 		if err != nil {
 			return err
 		}
