@@ -40,23 +40,8 @@ func newActor(stage *play.Stage, p *play.Person, channel play.Chat, seed uint64)
 func (a *actor) link(t *testing.T, ctx context.Context) {
 	t.Helper()
 	a.say(ctx, "/start")
-	for {
-		_, kb, err := a.stage.Messages(ctx, a.person.ID, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range kb.Rows {
-			for _, b := range row {
-				if b.RequestChat == nil {
-					continue
-				}
-				if err := a.person.Pick(ctx, b.RequestChat.ID, a.channel.ID); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-		}
-		pause(ctx, 50*time.Millisecond)
+	if err := a.person.PickWhenAsked(ctx, a.channel.ID); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitBot(t, stage, ann, 0, func(m play.Message) bool { return m.Says() != "" })
-	pickChannel(t, stage, ann, channel.ID)
+	pickChannel(t, ann, channel.ID)
 
 	said := say(t, ann, d.base+"/samples/gazette/")
 	card := waitBot(t, stage, ann, said, func(m play.Message) bool { _, ok := m.Button("Approve"); return ok })
@@ -116,25 +116,9 @@ func tap(t *testing.T, p *play.Person, m play.Message, words string) play.Answer
 }
 
 // pickChannel uses the picker that the reply keyboard offers.
-func pickChannel(t *testing.T, stage *play.Stage, p *play.Person, channel int64) {
+func pickChannel(t *testing.T, p *play.Person, channel int64) {
 	t.Helper()
-	ctx := within(t, 30*time.Second)
-	for {
-		_, kb, err := stage.Messages(ctx, p.ID, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range kb.Rows {
-			for _, b := range row {
-				if b.RequestChat == nil {
-					continue
-				}
-				if err := p.Pick(ctx, b.RequestChat.ID, channel); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-		}
-		time.Sleep(50 * time.Millisecond)
+	if err := p.PickWhenAsked(within(t, 30*time.Second), channel); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -48,7 +48,7 @@ func TestRealFeeds(t *testing.T) {
 	channel := chats[slices.IndexFunc(chats, func(c play.Chat) bool { return c.Mine && c.Type == "channel" })]
 	last := say(t, ann, "/start")
 	waitBot(t, stage, ann, last, func(m play.Message) bool { return m.Says() != "" })
-	pickChannel(t, stage, ann, channel.ID)
+	pickChannel(t, ann, channel.ID)
 	waitBot(t, stage, ann, last, func(m play.Message) bool { return strings.Contains(m.Says(), "✅") }) // it is linked
 
 	var taken, refused []string

@@ -62,7 +62,7 @@ func sideBySide(t *testing.T, tw *town, database string, pair [2]*replica, first
 		}
 	}
 	say(t, ann, "/start")
-	pickChannel(t, tw.stage, ann, channel.ID)
+	pickChannel(t, ann, channel.ID)
 	said := say(t, ann, tw.base+"/samples/gazette/")
 	card := waitBot(t, tw.stage, ann, said, func(m play.Message) bool { _, ok := m.Button("Approve"); return ok })
 	tap(t, ann, card, "Post now")

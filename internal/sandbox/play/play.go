@@ -212,6 +212,24 @@ func (p *Person) Pick(ctx context.Context, request int, chat int64) error {
 	return p.do(ctx, "pick", map[string]any{"request_id": request, "chat_id": chat}, nil)
 }
 
+// PickWhenAsked waits for the button that asks for a chat, and picks this one.
+func (p *Person) PickWhenAsked(ctx context.Context, chat int64) error {
+	for {
+		_, shown, err := p.stage.Messages(ctx, p.ID, 0)
+		if err != nil {
+			return err
+		}
+		if request, asked := shown.asksForChat(); asked {
+			return p.Pick(ctx, request, chat)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waited for a button that asks for a chat: %w", ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
 // Chats is the person's list: the chat with the bot first, then channels.
 func (p *Person) Chats(ctx context.Context) ([]Chat, error) {
 	var out struct{ Chats []Chat }
@@ -227,6 +245,18 @@ type Keyboard struct {
 			ID int `json:"request_id"`
 		} `json:"request_chat"`
 	} `json:"keyboard"`
+}
+
+// asksForChat returns the request of the first button that asks for a chat.
+func (k Keyboard) asksForChat() (request int, asked bool) {
+	for _, row := range k.Rows {
+		for _, b := range row {
+			if b.RequestChat != nil {
+				return b.RequestChat.ID, true
+			}
+		}
+	}
+	return 0, false
 }
 
 // Messages reads a chat: what is newer than after. A private chat has the
