@@ -67,34 +67,40 @@ func printBooks(w io.Writer, b books) {
 		if !one.Balanced() {
 			says = fmt.Sprintf("DOES NOT BALANCE: the payments kept sum up to %d", one.Kept)
 		}
-		fmt.Fprintf(w, "%s  %d payments %d, %d refunds %d, sum %d: %s\n",
-			one.Currency, one.Payments, one.In, one.RefundCount, one.Out, one.Sum, says)
+		fmt.Fprintf(w, "%s  %d payments %s, %d refunds %s, sum %s: %s\n", one.Currency, one.Payments, billing.Money(one.In, one.Currency),
+			one.RefundCount, billing.Money(one.Out, one.Currency), billing.Money(one.Sum, one.Currency), says)
 	}
-	for _, f := range b.Findings {
-		fmt.Fprintf(w, "finding  %s  %s  %s: %s\n", f.At.UTC().Format(time.RFC3339), f.ChargeID, f.Finding, f.Detail)
+	printFindings(w, b.Findings)
+}
+
+func printFindings(w io.Writer, list []billing.Finding) {
+	for _, f := range list {
+		fmt.Fprintf(w, "finding %d  %s  %s  %s: %s\n", f.ID, f.At.UTC().Format(time.RFC3339), f.ChargeID, f.Finding, f.Detail)
 	}
 }
 
 // refund asks for a payment to be given back, by the charge id of its receipt.
 func (p *program) refund(ctx context.Context, args []string) error {
-	rest, err := parse(p.flags("refund"), args)
+	fs := p.flags("refund")
+	by := fs.String("by", account(), "who asks for it")
+	rest, err := parse(fs, args)
 	if err != nil {
 		return err
 	}
 	if len(rest) != 1 {
-		return usagef("want `postonce refund CHARGE`")
+		return usagef("want `postonce refund CHARGE [--by NAME]`")
 	}
 	cfg, err := config.Load(p.environ)
 	if err != nil {
 		return err
 	}
-	fresh, err := app.Refund(ctx, cfg, rest[0])
+	fresh, err := app.Refund(ctx, cfg, rest[0], *by)
 	if err != nil {
 		return err
 	}
 	said := "asked for: the running bot gives it back; `postonce report` counts it then"
 	if !fresh {
-		said = "was asked for before: `postonce jobs list` shows it if it waits"
+		said = "was asked for or given back before: `postonce jobs list --kind refund` shows it if it waits"
 	}
 	_, err = fmt.Fprintln(p.stdout, said)
 	return err

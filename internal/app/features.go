@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,14 +34,13 @@ func (p *parts) buildFeatures(a *App) error {
 		OnHoldings: func(ctx context.Context, tx pgx.Tx, personID int64) error { return p.billing.Refit(ctx, tx, personID) },
 	})
 	p.planning = planning.New(planning.Config{Pool: a.db.Pool, Now: time.Now})
-	plans, err := loadPlans(a.cfg)
+	plans, providers, err := p.sells(a.cfg)
 	if err != nil {
 		return err
 	}
 	p.billing = billing.New(billing.Config{
-		Pool: a.db.Pool, Plans: plans, Now: time.Now, Logger: a.log,
-		Providers: []billing.Provider{billing.Stars{Telegram: p.telegram}},
-		OnChanged: p.planChanged, Notify: notifyPlan,
+		Pool: a.db.Pool, Plans: plans, Now: time.Now, Logger: a.log, Providers: providers,
+		OnChanged: p.planChanged, Notify: p.notifyPlan, OnFinding: notifyFinding,
 	})
 	p.buildDrafting(a, reader)
 	p.scoring = scoring.New(scoring.Config{Pool: a.db.Pool, Now: time.Now, Logger: a.log, OnProposal: p.propose})
@@ -178,18 +178,37 @@ func (p *parts) channelState(ctx context.Context, tx pgx.Tx, channelID int64, st
 	return notifyLost(ctx, tx, channelID, state)
 }
 
-func loadPlans(cfg config.Config) (billing.Catalogue, error) {
+// sells reads the plans and returns who sells them: the provider that BILLING
+// names first, and the other one for what was sold through it before.
+func (p *parts) sells(cfg config.Config) (billing.Catalogue, []billing.Provider, error) {
 	if cfg.Billing == "off" {
-		return billing.Catalogue{}, nil
+		return billing.Catalogue{}, nil, nil
 	}
 	if cfg.BillingPlans == "" {
-		return billing.Catalogue{}, &config.Error{Variable: "BILLING_PLANS", Problem: "is empty: BILLING=stars needs the file that names the plans"}
+		return billing.Catalogue{}, nil, &config.Error{Variable: "BILLING_PLANS", Problem: "is empty: BILLING=" + cfg.Billing + " needs the file that names the plans"}
 	}
 	plans, err := billing.LoadCatalogue(cfg.BillingPlans)
 	if err != nil {
-		return plans, &config.Error{Variable: "BILLING_PLANS", Problem: "names " + cfg.BillingPlans + ": " + err.Error()}
+		return plans, nil, wrongPlans(cfg, err)
 	}
-	return plans, nil
+	providers := []billing.Provider{
+		billing.Stars{Telegram: p.telegram},
+		billing.Cards{Telegram: p.telegram, Token: cfg.ProviderToken, Money: plans.Currency},
+	}
+	if cfg.Billing == "cards" {
+		if cfg.ProviderToken == "" {
+			return plans, nil, &config.Error{Variable: "PAYMENT_PROVIDER_TOKEN", Problem: "is not set: BILLING=cards needs the token that @BotFather gives under Payments"}
+		}
+		slices.Reverse(providers)
+	}
+	if err := plans.SoldBy(providers[0]); err != nil {
+		return plans, nil, wrongPlans(cfg, err)
+	}
+	return plans, providers, nil
+}
+
+func wrongPlans(cfg config.Config, err error) error {
+	return &config.Error{Variable: "BILLING_PLANS", Problem: "names " + cfg.BillingPlans + ": " + err.Error()}
 }
 
 // days are settings; everything within counts in durations.

@@ -208,11 +208,33 @@ func notifyImported(ctx context.Context, tx pgx.Tx, jobID int64, r desk.ImportRe
 	}, r.By)
 }
 
-func notifyPlan(ctx context.Context, tx pgx.Tx, e billing.Event) error {
+func (p *parts) notifyPlan(ctx context.Context, tx pgx.Tx, e billing.Event) error {
+	language := ""
+	if known, err := channels.Person(ctx, tx, e.PersonID); err == nil {
+		language = known.Language
+	}
 	return chat.NotifyTx(ctx, tx, chat.Notice{
 		Key:  "plan:" + e.Key,
-		Code: "notice." + e.Code, Args: map[string]any{"Plan": e.Plan.Title}, Times: map[string]int64{"Until": e.Until.Unix()},
+		Code: "notice." + e.Code, Args: map[string]any{"Plan": e.Plan.Name(language)}, Times: map[string]int64{"Until": e.Until.Unix()},
 	}, e.PersonID)
+}
+
+// notifyFinding tells the operators of a payment that does not match.
+func notifyFinding(ctx context.Context, tx pgx.Tx, f billing.Finding) error {
+	rows, err := tx.Query(ctx, operatorsSQL)
+	if err != nil {
+		return err
+	}
+	operators, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return err
+	}
+	return chat.NotifyTx(ctx, tx, chat.Notice{
+		Key:  fmt.Sprintf("finding:%d", f.ID),
+		Code: "notice.finding", Args: map[string]any{"Number": f.ID, "Detail": f.Detail, "Charge": f.ChargeID},
+		Codes:   map[string]string{"What": "finding." + f.Finding},
+		Buttons: []chat.NoticeButton{{Code: "button.findings", Data: chat.DataFindings()}},
+	}, operators...)
 }
 
 // notifyFit says what rests from now on, and what works again.

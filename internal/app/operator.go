@@ -8,13 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"github.com/postonce/postonce/internal/app/config"
-	"github.com/postonce/postonce/internal/billing"
 	"github.com/postonce/postonce/internal/doctor"
 	"github.com/postonce/postonce/internal/ops/jobdesk"
 	"github.com/postonce/postonce/internal/ops/restore"
@@ -72,39 +70,6 @@ func Poll(ctx context.Context, cfg config.Config, process Process, raw string) (
 		err = fmt.Errorf("nobody follows %s: send it to the bot to follow it, or look at it with `postonce inspect`", raw)
 	}
 	return report, err
-}
-
-// Books balances every movement of money and lists what does not match.
-func Books(ctx context.Context, cfg config.Config) ([]billing.Balance, []billing.Finding, error) {
-	db, err := attachCurrent(ctx, cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer db.Close()
-	return billing.Report(ctx, db.Pool)
-}
-
-// Refund asks for a charge to be given back: the running program does it, once.
-// False: that was asked for before.
-func Refund(ctx context.Context, cfg config.Config, chargeID string) (bool, error) {
-	db, err := attachCurrent(ctx, cfg)
-	if err != nil {
-		return false, err
-	}
-	defer db.Close()
-	p, err := operatorParts(cfg, db, Process{Log: zerolog.Nop()})
-	if err != nil {
-		return false, err
-	}
-	var asked queue.Submission
-	err = postgres.InTx(ctx, db.Pool, func(tx pgx.Tx) (err error) {
-		asked, err = p.billing.RefundTx(ctx, tx, chargeID, 0)
-		return err
-	})
-	if errors.Is(err, billing.ErrNoPayment) {
-		err = fmt.Errorf("there is no payment with the charge id %s", chargeID)
-	}
-	return asked.Fresh, err
 }
 
 // Doctor checks everything around the program, reports each finding, and

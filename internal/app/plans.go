@@ -11,6 +11,7 @@ import (
 	"github.com/postonce/postonce/internal/billing"
 	"github.com/postonce/postonce/internal/channels"
 	"github.com/postonce/postonce/internal/chat"
+	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/miniapp"
 	"github.com/postonce/postonce/internal/telegram"
 )
@@ -81,17 +82,56 @@ func (s shop) Account(ctx context.Context, person int64, language string) (chat.
 		out.Usage = append(out.Usage, chat.Usage{Meter: m.Code, Used: m.Used, Limit: m.Limit})
 	}
 	for _, plan := range b.OnSale() {
-		out.Offers = append(out.Offers, chat.Offer{ID: plan.ID, Title: plan.Name(language), Price: plan.Price, Limits: []chat.Usage{
-			{Meter: billing.MeterChannels, Limit: plan.Channels}, {Meter: billing.MeterSources, Limit: plan.Sources},
-			{Meter: billing.MeterDrafts, Limit: plan.Drafts}, {Meter: billing.MeterModelDrafts, Limit: plan.ModelDrafts},
+		out.Offers = append(out.Offers, chat.Offer{ID: plan.ID, Title: plan.Name(language), Price: b.Price(plan), Days: plan.Days, Limits: []chat.Usage{
+			{Meter: billing.MeterChannels, Limit: plan.Channels},
+			{Meter: billing.MeterSources, Limit: plan.Sources},
+			{Meter: billing.MeterDrafts, Limit: plan.Drafts},
+			{Meter: billing.MeterModelDrafts, Limit: plan.ModelDrafts},
 		}})
 	}
 	return out, nil
 }
 
 // Checkout implements chat.Billing.
-func (s shop) Checkout(ctx context.Context, person int64, plan, language, about string) (string, error) {
-	return s.parts.billing.Checkout(ctx, person, plan, language, about)
+func (s shop) Checkout(ctx context.Context, person int64, plan, language string) (string, error) {
+	return s.parts.checkout(ctx, person, plan, language)
+}
+
+// checkout makes an invoice in the person's language.
+func (p *parts) checkout(ctx context.Context, person int64, plan, language string) (string, error) {
+	code := "billing.about"
+	if !p.billing.Renewing() {
+		code = "billing.about_once"
+	}
+	days := func(n int) string {
+		return p.chat.Text(language, code, map[string]any{"Days": p.chat.Text(language, "billing.days", map[string]any{"Count": n})})
+	}
+	link, err := p.billing.Checkout(ctx, person, plan, language, days)
+	if errors.Is(err, billing.ErrNoPlan) {
+		err = &desk.Error{Code: "error.no_plan", Cause: err}
+	}
+	return link, err
+}
+
+// Receipts implements chat.Billing.
+func (s shop) Receipts(ctx context.Context, person int64, language string) ([]chat.Receipt, error) {
+	list, err := billing.Receipts(ctx, s.parts.pool, person, receiptsShown)
+	out := make([]chat.Receipt, len(list))
+	for i, r := range list {
+		out[i] = chat.Receipt{
+			Charge: r.ChargeID, Plan: s.parts.billing.Title(r.Plan, language), Price: billing.Money(r.Amount, r.Currency), At: r.At, Refunded: r.Refunded,
+		}
+	}
+	return out, err
+}
+
+// Renews implements chat.Billing.
+func (s shop) Renews() bool { return s.parts.billing.Renewing() }
+
+// Refunded implements chat.Billing.
+func (s shop) Refunded(ctx context.Context, tx pgx.Tx, p *models.RefundedPayment) error {
+	_, err := s.parts.billing.Refunded(ctx, tx, p.TelegramPaymentChargeID)
+	return err
 }
 
 // Cancel implements chat.Billing.
@@ -107,7 +147,7 @@ func (s shop) Paid(ctx context.Context, tx pgx.Tx, person int64, p *models.Succe
 
 // Subscription implements chat.Billing.
 func (s shop) Subscription(ctx context.Context, tx pgx.Tx, u *models.BotSubscriptionUpdated) error {
-	_, err := s.parts.billing.Subscription(ctx, tx, u.User.ID, u.InvoicePayload, u.State == models.BotSubscriptionStateActive)
+	_, err := s.parts.billing.Subscription(ctx, tx, u.User.ID, u.InvoicePayload, billing.SubscriptionState(u.State))
 	return err
 }
 
@@ -139,7 +179,8 @@ func (c counter) View(ctx context.Context, person int64) (miniapp.BillingView, e
 	if err != nil {
 		return miniapp.BillingView{}, err
 	}
-	v := miniapp.BillingView{Enabled: true, Plan: st.Plan.ID, Until: st.Until(), Renews: st.Renews}
+	language := c.language(ctx, person)
+	v := miniapp.BillingView{Enabled: true, Plan: st.Plan.ID, Title: st.Plan.Name(language), Until: st.Until(), Renews: st.Renews, Trial: st.Trial()}
 	meters, err := b.Meters(ctx, pool, person, st.Plan)
 	if err != nil {
 		return v, err
@@ -148,7 +189,7 @@ func (c counter) View(ctx context.Context, person int64) (miniapp.BillingView, e
 		v.Quotas = append(v.Quotas, miniapp.Quota{Code: m.Code, Used: int(m.Used), Limit: int(m.Limit)})
 	}
 	for _, plan := range b.OnSale() {
-		v.Plans = append(v.Plans, miniapp.Plan{ID: plan.ID, Title: plan.Title, Stars: int(plan.Price), Days: plan.Days, Limits: map[string]int{
+		v.Plans = append(v.Plans, miniapp.Plan{ID: plan.ID, Title: plan.Name(language), Price: b.Price(plan), Days: plan.Days, Limits: map[string]int{
 			billing.MeterChannels: int(plan.Channels), billing.MeterSources: int(plan.Sources),
 			billing.MeterDrafts: int(plan.Drafts), billing.MeterModelDrafts: int(plan.ModelDrafts),
 		}})
@@ -159,18 +200,22 @@ func (c counter) View(ctx context.Context, person int64) (miniapp.BillingView, e
 		if r.Refunded {
 			state = "refunded"
 		}
-		v.Payments = append(v.Payments, miniapp.Payment{At: r.At, Stars: int(r.Amount), Plan: r.Plan, State: state})
+		v.Payments = append(v.Payments, miniapp.Payment{At: r.At, Price: billing.Money(r.Amount, r.Currency), Plan: b.Title(r.Plan, language), State: state})
 	}
 	return v, err
 }
 
+func (c counter) language(ctx context.Context, person int64) string {
+	known, err := channels.Person(ctx, c.parts.pool, person)
+	if err != nil {
+		return ""
+	}
+	return known.Language
+}
+
 // Checkout implements miniapp.Billing.
 func (c counter) Checkout(ctx context.Context, person int64, plan string) (string, error) {
-	language := ""
-	if known, err := channels.Person(ctx, c.parts.pool, person); err == nil {
-		language = known.Language
-	}
-	return c.parts.billing.Checkout(ctx, person, plan, language, c.parts.chat.Text(language, "billing.about"))
+	return c.parts.checkout(ctx, person, plan, c.language(ctx, person))
 }
 
 // Cancel implements miniapp.Billing.

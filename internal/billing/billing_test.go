@@ -35,6 +35,9 @@ type ledger struct {
 func (l *ledger) Name() string     { return "stars" }
 func (l *ledger) Currency() string { return "XTR" }
 func (l *ledger) Renews() bool     { return true }
+func (l *ledger) Refunds() bool    { return true }
+
+func (l *ledger) Check(string, billing.Plan) error { return nil }
 
 func (l *ledger) Link(_ context.Context, in billing.Invoice) (string, error) {
 	l.mu.Lock()
@@ -78,7 +81,7 @@ func service(pool *pgxpool.Pool, l *ledger) *billing.Service {
 // invoice issues one and returns its payload.
 func invoice(tb testing.TB, s *billing.Service, l *ledger, person int64) string {
 	tb.Helper()
-	if _, err := s.Checkout(context.Background(), person, "pro", "en", "about"); err != nil {
+	if _, err := s.Checkout(context.Background(), person, "pro", "en", func(int) string { return "about" }); err != nil {
 		tb.Fatal(err)
 	}
 	return l.links[len(l.links)-1].Payload
@@ -335,20 +338,50 @@ func TestBalanceIsTheSumOfMovements(t *testing.T) {
 
 func TestPlansFileNamesTheMend(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ name, file, want string }{
-		{"none", `{"plans":[]}`, "add one"},
-		{"a wrong period", `{"plans":[{"id":"pro","title":"Pro","price":5,"days":31}]}`, "every 30 days only"},
-		{"a price of nothing", `{"plans":[{"id":"pro","title":"Pro","price":0,"days":30}]}`, "want 1 to 10000 Stars"},
-		{"a word that is none", `{"plan":[]}`, "unknown field"},
-		{"a trial of nothing", `{"trial_days":3,"plans":[{"id":"pro","title":"Pro","price":5,"days":30}]}`, "trial_plan"},
-		{"twice", `{"plans":[{"id":"a","title":"A","price":5,"days":30},{"id":"a","title":"A","price":5,"days":30}]}`, "twice"},
+	stars, cards := billing.Provider(billing.Stars{}), billing.Provider(billing.Cards{})
+	for _, tt := range []struct {
+		name, file, want string
+		sells            billing.Provider
+	}{
+		{"none", `{"plans":[]}`, "add one", stars},
+		{"a wrong period", `{"plans":[{"id":"pro","title":"Pro","price":5,"days":31}]}`, "every 30 days only", stars},
+		{"a price of nothing", `{"plans":[{"id":"pro","title":"Pro","price":0,"days":30}]}`, "want 1 or more", stars},
+		{"too many Stars", `{"plans":[{"id":"pro","title":"Pro","price":10001,"days":30}]}`, "want 1 to 10000 Stars", stars},
+		{"Stars with a currency", `{"currency":"EUR","plans":[{"id":"pro","title":"Pro","price":5,"days":30}]}`, "leave it out, or set BILLING=cards", stars},
+		{"cards without a currency", `{"plans":[{"id":"pro","title":"Pro","price":499,"days":30}]}`, "\"currency\" is missing", cards},
+		{"an unknown currency", `{"currency":"EURO","plans":[{"id":"pro","title":"Pro","price":499,"days":30}]}`, "is \"EURO\"", cards},
+		{"cards for too long", `{"currency":"EUR","plans":[{"id":"pro","title":"Pro","price":499,"days":400}]}`, "want 1 to 366", cards},
+		{"a fortune", `{"currency":"EUR","plans":[{"id":"pro","title":"Pro","price":999999999999,"days":30}]}`, "9999999999.99 EUR", cards},
+		{"a word that is none", `{"plan":[]}`, "unknown field", stars},
+		{"a trial of nothing", `{"trial_days":3,"plans":[{"id":"pro","title":"Pro","price":5,"days":30}]}`, "trial_plan", stars},
+		{"twice", `{"plans":[{"id":"a","title":"A","price":5,"days":30},{"id":"a","title":"A","price":5,"days":30}]}`, "twice", stars},
+		{"Stars", `{"plans":[{"id":"pro","title":"Pro","price":250,"days":30}]}`, "", stars},
+		{"cards", `{"currency":"JPY","plans":[{"id":"pro","title":"Pro","price":499,"days":90}]}`, "", cards},
 	} {
 		path := filepath.Join(t.TempDir(), "plans.json")
 		if err := os.WriteFile(path, []byte(tt.file), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := billing.LoadCatalogue(path); err == nil || !strings.Contains(err.Error(), tt.want) {
+		c, err := billing.LoadCatalogue(path)
+		if err == nil {
+			err = c.SoldBy(tt.sells)
+		}
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestMoneyIsWrittenByItsCurrency(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		amount         int64
+		currency, want string
+	}{
+		{250, "XTR", "250 ⭐"}, {499, "EUR", "4.99 EUR"}, {-5, "EUR", "-0.05 EUR"}, {499, "JPY", "499 JPY"}, {100, "USD", "1.00 USD"},
+	} {
+		if got := billing.Money(tt.amount, tt.currency); got != tt.want {
+			t.Errorf("%d %s: %q, want %q", tt.amount, tt.currency, got, tt.want)
 		}
 	}
 }

@@ -34,6 +34,10 @@ var (
 	ErrNoPayment = errors.New("billing: no such payment")
 	// ErrNoList means that a provider has no list of its charges to read.
 	ErrNoList = errors.New("billing: this provider lists no charges")
+	// ErrRefunded means that the charge was given back before.
+	ErrRefunded = errors.New("billing: this payment was given back before")
+	// ErrNotByHand means that the provider gives the charge back when asked.
+	ErrNotByHand = errors.New("billing: this provider gives payments back when asked")
 	// ErrNotSubscribed means that there is no renewal to end.
 	ErrNotSubscribed = errors.New("billing: no renewing subscription")
 )
@@ -55,19 +59,21 @@ type Config struct {
 	Now    func() time.Time
 	Logger zerolog.Logger
 	// Providers by name; the first is the one that Checkout uses.
-	Providers []Provider
+	Providers []Provider // the others give back and list what was sold before
 	// OnChanged hears that a person's plan is another one now: what exceeds it
 	// rests, what fits again wakes.
 	OnChanged func(ctx context.Context, tx pgx.Tx, personID int64, plan Plan) error
 	// Notify tells a person what happened; it is called once for each Event.Key.
 	Notify func(ctx context.Context, tx pgx.Tx, e Event) error
+	// OnFinding hears once of each thing that does not match, for the operators.
+	OnFinding func(ctx context.Context, tx pgx.Tx, f Finding) error
 }
 
 // Event is what a person hears of his plan.
 type Event struct {
 	Key      string // names the occasion for ever, such as "paid:<charge>"
 	PersonID int64
-	Code     string // trial, paid, renewed, renews, ends, ended, refunded
+	Code     string // trial, paid, renewed, renews, ends, renewal_failed, ended, refunded
 	Plan     Plan
 	Until    time.Time
 }

@@ -15,7 +15,7 @@ import (
 
 type refundArgs struct {
 	ChargeID string `json:"charge_id"`
-	By       int64  `json:"by"`
+	By       string `json:"author,omitempty"`
 }
 
 type reconcileArgs struct {
@@ -43,8 +43,9 @@ func (s *Service) kinds() {
 	}
 	s.refund = queue.Kind[refundArgs]{
 		Name: "refund", Tier: queue.Critical, Policy: queue.Ledger, Class: queue.Strict,
-		Key:  func(a refundArgs) string { return a.ChargeID },
-		Work: s.workRefund,
+		Key:     func(a refundArgs) string { return a.ChargeID },
+		Work:    s.workRefund,
+		Settled: s.refundSettled,
 	}
 	s.reconcile = queue.Kind[reconcileArgs]{
 		Name: "reconcile_payments", Tier: queue.Bulk, KeepKeys: 72 * time.Hour,
@@ -83,6 +84,17 @@ SELECT provider,
   FROM payments
  WHERE charge_id = $1`
 
+// LookNowTx asks for the hourly reconciliation, and the end of what nobody paid
+// on, at once. At most one such look is begun a second.
+func (s *Service) LookNowTx(ctx context.Context, tx pgx.Tx) error {
+	at := s.cfg.Now().Unix()
+	if _, err := s.reconcile.EnqueueTx(ctx, tx, reconcileArgs{At: at}); err != nil {
+		return err
+	}
+	_, err := s.lapse.EnqueueTx(ctx, tx, lapseArgs{At: at})
+	return err
+}
+
 type paid struct {
 	provider, plan, currency string
 	personID, amount         int64
@@ -99,11 +111,69 @@ func readPayment(ctx context.Context, q postgres.Querier, chargeID string) (paid
 }
 
 // RefundTx asks for a refund in the caller's transaction and returns the job.
-func (s *Service) RefundTx(ctx context.Context, tx pgx.Tx, chargeID string, by int64) (queue.Submission, error) {
-	if _, err := readPayment(ctx, tx, chargeID); err != nil {
+// ErrNoPayment: there is no such charge; ErrRefunded: it was given back before;
+// ErrByHand: only its provider can, and Booked records it then.
+func (s *Service) RefundTx(ctx context.Context, tx pgx.Tx, chargeID, by string) (queue.Submission, error) {
+	p, err := readPayment(ctx, tx, chargeID)
+	if err != nil {
 		return queue.Submission{}, err
 	}
+	if p.refunded {
+		return queue.Submission{}, ErrRefunded
+	}
+	provider, err := s.provider(p.provider)
+	if err != nil {
+		return queue.Submission{}, err
+	}
+	if !provider.Refunds() {
+		return queue.Submission{}, ErrByHand
+	}
 	return s.refund.EnqueueTx(ctx, tx, refundArgs{ChargeID: chargeID, By: by})
+}
+
+// refundEffect is the ledger's name of giving a charge back.
+func refundEffect(chargeID string) string { return "refund:" + chargeID }
+
+// refundSettled books what an operator said at the desk about a refund in doubt.
+func (s *Service) refundSettled(ctx context.Context, tx pgx.Tx, args refundArgs, end queue.Settlement) error {
+	if !end.Done {
+		return nil
+	}
+	_, err := s.refunded(ctx, tx, args.ChargeID, args.By)
+	return err
+}
+
+// Refunded records that a charge was given back, as its provider tells, in the
+// caller's transaction: whoever asked for it, and however often it is told. A
+// refund of our own that was in doubt is settled by it. False: it was known.
+func (s *Service) Refunded(ctx context.Context, tx pgx.Tx, chargeID string) (bool, error) {
+	changed, err := s.refunded(ctx, tx, chargeID, "")
+	if err != nil {
+		return false, err
+	}
+	err = queue.SettleTx(ctx, tx, refundEffect(chargeID), true, chargeID, "reconciliation")
+	// No effect: somebody else gave it back. Under way: the job learns it itself.
+	if errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrDecided) {
+		err = nil
+	}
+	return changed, err
+}
+
+// Booked records a refund that an operator made at a provider that takes none
+// from us; false when it was recorded before.
+func (s *Service) Booked(ctx context.Context, tx pgx.Tx, chargeID, by string) (bool, error) {
+	p, err := readPayment(ctx, tx, chargeID)
+	if err != nil {
+		return false, err
+	}
+	provider, err := s.provider(p.provider)
+	if err != nil {
+		return false, err
+	}
+	if provider.Refunds() {
+		return false, ErrNotByHand
+	}
+	return s.refunded(ctx, tx, chargeID, by)
 }
 
 // workRefund gives a charge back, once: the effect's key is the charge.
@@ -117,7 +187,7 @@ func (s *Service) workRefund(ctx context.Context, job *queue.Job[refundArgs]) er
 		return queue.Permanent(err)
 	}
 	_, err = job.Perform(ctx, queue.Effect{
-		Key:     "refund:" + job.Args.ChargeID,
+		Key:     refundEffect(job.Args.ChargeID),
 		Request: []byte(job.Args.ChargeID + " " + strconv.FormatInt(p.amount, 10)),
 		Call: func(ctx context.Context) queue.Outcome {
 			return provider.Refund(ctx, p.personID, job.Args.ChargeID)
@@ -137,10 +207,10 @@ func (s *Service) workRefund(ctx context.Context, job *queue.Job[refundArgs]) er
 const paymentRefundSQL = `
 UPDATE payments
    SET refunded_at = clock_timestamp(),
-       refunded_by = nullif($2::bigint, 0)
+       refund_author = $2
  WHERE charge_id = $1
    AND refunded_at IS NULL
-RETURNING person_id, plan, amount, currency`
+RETURNING person_id, plan, amount, currency, payload`
 
 // accountRefundSQL ends what the charge had bought: the newest charge that was
 // not given back counts.
@@ -149,7 +219,7 @@ UPDATE accounts a
    SET plan = coalesce(p.plan, CASE WHEN a.trial_until > clock_timestamp() THEN $2 END, 'free'),
        paid_until = p.paid_until,
        charge_id = coalesce(p.charge_id, ''),
-       renews = a.renews AND p.charge_id IS NOT NULL,
+       renews = a.renews AND p.charge_id IS NOT NULL AND NOT $3::boolean,
        updated_at = clock_timestamp()
   FROM (SELECT 1) one
   LEFT JOIN LATERAL (
@@ -163,10 +233,10 @@ UPDATE accounts a
 RETURNING coalesce(a.paid_until, clock_timestamp())`
 
 // refunded records a refund, whoever made it; false when it was known.
-func (s *Service) refunded(ctx context.Context, tx pgx.Tx, chargeID string, by int64) (bool, error) {
+func (s *Service) refunded(ctx context.Context, tx pgx.Tx, chargeID, by string) (bool, error) {
 	var personID, amount int64
-	var refundedID, currency string
-	err := tx.QueryRow(ctx, paymentRefundSQL, chargeID, by).Scan(&personID, &refundedID, &amount, &currency)
+	var refundedID, currency, payload string
+	err := tx.QueryRow(ctx, paymentRefundSQL, chargeID, by).Scan(&personID, &refundedID, &amount, &currency, &payload)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -179,8 +249,12 @@ func (s *Service) refunded(ctx context.Context, tx pgx.Tx, chargeID string, by i
 	if err := lockPerson(ctx, tx, personID); err != nil {
 		return false, err
 	}
+	ended, err := s.endedBy(ctx, tx, personID, payload)
+	if err != nil {
+		return false, err
+	}
 	var until time.Time
-	if err := tx.QueryRow(ctx, accountRefundSQL, personID, s.cfg.Plans.TrialPlan).Scan(&until); err != nil {
+	if err := tx.QueryRow(ctx, accountRefundSQL, personID, s.cfg.Plans.TrialPlan, ended).Scan(&until); err != nil {
 		return false, fmt.Errorf("account %d: %w", personID, err)
 	}
 	if err := s.Refit(ctx, tx, personID); err != nil {
@@ -188,6 +262,17 @@ func (s *Service) refunded(ctx context.Context, tx pgx.Tx, chargeID string, by i
 	}
 	was, _ := s.cfg.Plans.find(refundedID) // the person hears what was given back, not what is left
 	return true, s.notify(ctx, tx, Event{Key: "refunded:" + chargeID, PersonID: personID, Code: "refunded", Plan: was, Until: until})
+}
+
+// endedBy ends the renewal of the subscription that a refunded payment belongs
+// to: who got the money back must not be charged again.
+func (s *Service) endedBy(ctx context.Context, tx pgx.Tx, personID int64, payload string) (bool, error) {
+	sub, err := renewing(ctx, tx, personID)
+	if err != nil || sub.charge == "" || sub.payload != payload {
+		return false, err
+	}
+	_, err = s.end.EnqueueTx(ctx, tx, endArgs{PersonID: personID, ChargeID: sub.charge, Provider: sub.provider})
+	return true, err
 }
 
 const lapsingSQL = `

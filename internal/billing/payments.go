@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/postonce/postonce/internal/postgres"
 )
@@ -21,9 +22,10 @@ const invoiceInsertSQL = `
 INSERT INTO invoices (payload, person_id, provider, plan, amount, currency, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + $7::interval)`
 
-// Checkout returns the link of an invoice for a plan. It moves no money: what
+// Checkout returns the link of an invoice for a plan; about says in the person's
+// language what is sold. It moves no money: what
 // was paid is known from the payment alone.
-func (s *Service) Checkout(ctx context.Context, personID int64, planID, language, about string) (string, error) {
+func (s *Service) Checkout(ctx context.Context, personID int64, planID, language string, about func(days int) string) (string, error) {
 	if !s.Enabled() {
 		return "", ErrOff
 	}
@@ -41,7 +43,7 @@ func (s *Service) Checkout(ctx context.Context, personID int64, planID, language
 		return "", fmt.Errorf("record the invoice: %w", err)
 	}
 	return provider.Link(ctx, Invoice{
-		Payload: payload, Title: plan.Name(language), About: about,
+		Payload: payload, Title: plan.Name(language), About: about(plan.Days),
 		Amount: plan.Price, Currency: provider.Currency(), Days: plan.Days,
 	})
 }
@@ -91,7 +93,7 @@ func (s *Service) PreCheckout(ctx context.Context, personID int64, payload, curr
 		return RefusedPerson, nil
 	case !fresh || !onSale:
 		return RefusedOld, nil
-	case price != amount || cur != currency || plan.Price != amount:
+	case price != amount || cur != currency || plan.Price != amount || cur != s.cfg.Providers[0].Currency():
 		return RefusedPrice, nil
 	}
 	return "", nil
@@ -150,11 +152,6 @@ VALUES ($1, $2, $3, $5, $4)
        updated_at = clock_timestamp()
 RETURNING plan, paid_until`
 
-const findingInsertSQL = `
-INSERT INTO payment_findings (charge_id, finding, detail)
-VALUES ($1, $2, $3)
-    ON CONFLICT DO NOTHING`
-
 // Credit records a payment and what it buys, in the caller's transaction. The
 // charge id is the key: false says that it was credited before and nothing
 // changed. A charge whose payload we never issued is kept as a finding.
@@ -165,11 +162,11 @@ func (s *Service) Credit(ctx context.Context, tx pgx.Tx, p Payment) (bool, error
 
 // credit is Credit; noted says that the charge is a finding that is new.
 func (s *Service) credit(ctx context.Context, tx pgx.Tx, p Payment) (credited, noted bool, err error) {
-	until := p.Until
-	if until.IsZero() {
-		until = p.PaidAt.Add(s.daysOf(p.Payload))
-	}
 	if err := lockPerson(ctx, tx, p.PersonID); err != nil {
+		return false, false, err
+	}
+	until, err := s.lasts(ctx, tx, p)
+	if err != nil {
 		return false, false, err
 	}
 	var planID, provider string
@@ -214,6 +211,42 @@ func (s *Service) bought(ctx context.Context, tx pgx.Tx, p Payment, planID, prov
 	return s.notify(ctx, tx, Event{Key: code + ":" + p.ChargeID, PersonID: p.PersonID, Code: code, Plan: plan, Until: until})
 }
 
+const paidAheadSQL = `
+SELECT coalesce(max(p.paid_until), '-infinity')
+  FROM payments p
+  JOIN invoices i ON i.payload = $2
+ WHERE p.person_id = $1
+   AND p.plan = i.plan
+   AND p.provider = i.provider
+   AND p.refunded_at IS NULL`
+
+const invoiceProviderSQL = `SELECT provider FROM invoices WHERE payload = $1`
+
+// lasts is until when a payment pays: as the provider says, else the plan's days
+// from the payment on. What does not renew by itself is added to what was paid
+// for before: nobody loses days by paying early.
+func (s *Service) lasts(ctx context.Context, tx pgx.Tx, p Payment) (time.Time, error) {
+	if !p.Until.IsZero() {
+		return p.Until, nil
+	}
+	from := p.PaidAt
+	var provider string
+	err := tx.QueryRow(ctx, invoiceProviderSQL, p.Payload).Scan(&provider)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return from, fmt.Errorf("invoice of a payment: %w", err)
+	}
+	if err == nil && !s.renews(provider) {
+		var ahead pgtype.Timestamptz
+		if err := tx.QueryRow(ctx, paidAheadSQL, p.PersonID, p.Payload).Scan(&ahead); err != nil {
+			return from, fmt.Errorf("what %d paid before: %w", p.PersonID, err)
+		}
+		if ahead.InfinityModifier == pgtype.Finite && ahead.Time.After(from) {
+			from = ahead.Time
+		}
+	}
+	return from.Add(s.daysOf(p.Payload)), nil
+}
+
 // daysOf is how long a payment lasts that does not say so: as long as the plan
 // that its payload begins with, and as a renewal where that is off sale by now.
 func (s *Service) daysOf(payload string) time.Duration {
@@ -231,8 +264,7 @@ func (s *Service) notCredited(ctx context.Context, tx pgx.Tx, p Payment) (noted 
 	if err := tx.QueryRow(ctx, paymentKnownSQL, p.ChargeID).Scan(&known); err != nil || known {
 		return false, err
 	}
-	detail := fmt.Sprintf("%d %s from person %d", p.Amount, p.Currency, p.PersonID)
-	return postgres.Affected(ctx, tx, findingInsertSQL, p.ChargeID, "unknown_payload", detail)
+	return s.note(ctx, tx, p.ChargeID, "unknown_payload", Money(p.Amount, p.Currency)+fmt.Sprintf(" from person %d", p.PersonID))
 }
 
 const renewalSQL = `
@@ -246,9 +278,9 @@ RETURNING plan,
        coalesce(paid_until, clock_timestamp()),
        updated_at`
 
-// Renewal records that a subscription renews or does not any more, as Telegram
-// tells; false when that was known.
-func (s *Service) Renewal(ctx context.Context, tx pgx.Tx, personID int64, renews bool) (bool, error) {
+// renewal records that a subscription renews or does not any more; false when
+// that was known. The person hears code.
+func (s *Service) renewal(ctx context.Context, tx pgx.Tx, personID int64, renews bool, code string) (bool, error) {
 	var planID string
 	var until, at time.Time
 	err := tx.QueryRow(ctx, renewalSQL, personID, renews).Scan(&planID, &until, &at)
@@ -259,10 +291,6 @@ func (s *Service) Renewal(ctx context.Context, tx pgx.Tx, personID int64, renews
 		return false, fmt.Errorf("renewal of %d: %w", personID, err)
 	}
 	plan, _ := s.cfg.Plans.find(planID)
-	code := "ends"
-	if renews {
-		code = "renews"
-	}
 	return true, s.notify(ctx, tx, Event{
 		Key: fmt.Sprintf("%s:%d", code, at.UnixMicro()), PersonID: personID, Code: code, Plan: plan, Until: until,
 	})
@@ -275,10 +303,24 @@ SELECT EXISTS (
         WHERE a.person_id = $1
           AND p.payload = $2)`
 
+// SubscriptionState is what a provider tells of a subscription.
+type SubscriptionState string
+
+// The states, in Telegram's words (BotSubscriptionUpdated).
+const (
+	SubscriptionActive   SubscriptionState = "active"   // it renews again
+	SubscriptionCanceled SubscriptionState = "canceled" // the person ended the renewal
+	SubscriptionFailed   SubscriptionState = "failed"   // the renewal could not be paid
+)
+
 // Subscription records what Telegram tells of a subscription, named by its
 // invoice: it renews, or was ended, or its renewal failed. Only the one that the
-// account stands on counts: an older one may end without a word.
-func (s *Service) Subscription(ctx context.Context, tx pgx.Tx, personID int64, payload string, renews bool) (bool, error) {
+// account stands on counts: an older one may end without a word. The plan lasts
+// until it was paid for in any case.
+func (s *Service) Subscription(ctx context.Context, tx pgx.Tx, personID int64, payload string, state SubscriptionState) (bool, error) {
+	if err := lockPerson(ctx, tx, personID); err != nil {
+		return false, err
+	}
 	var current bool
 	if err := tx.QueryRow(ctx, subscriptionCurrentSQL, personID, payload).Scan(&current); err != nil {
 		return false, fmt.Errorf("subscription of %d: %w", personID, err)
@@ -286,7 +328,15 @@ func (s *Service) Subscription(ctx context.Context, tx pgx.Tx, personID int64, p
 	if !current {
 		return false, nil
 	}
-	return s.Renewal(ctx, tx, personID, renews)
+	switch state {
+	case SubscriptionActive:
+		return s.renewal(ctx, tx, personID, true, "renews")
+	case SubscriptionFailed:
+		return s.renewal(ctx, tx, personID, false, "renewal_failed")
+	case SubscriptionCanceled:
+		return s.renewal(ctx, tx, personID, false, "ends")
+	}
+	return false, nil // a state that is not known yet changes nothing
 }
 
 // accountChargeSQL names the subscription that an account stands on by its first
@@ -344,7 +394,10 @@ func (s *Service) Cancel(ctx context.Context, personID int64) (bool, error) {
 	}
 	var changed bool
 	err = postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) (err error) {
-		changed, err = s.Renewal(ctx, tx, personID, false)
+		if err := lockPerson(ctx, tx, personID); err != nil {
+			return err
+		}
+		changed, err = s.renewal(ctx, tx, personID, false, "ends")
 		return err
 	})
 	return changed, err

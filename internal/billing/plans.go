@@ -34,7 +34,7 @@ type Plan struct {
 	Title  string            `json:"title"`
 	Titles map[string]string `json:"titles,omitempty"` // per language; Title is the fallback
 	Price  int64             `json:"price"`            // in the provider's smallest unit: Stars, cents
-	Days   int               `json:"days"`             // 30 for Stars: Telegram knows no other period
+	Days   int               `json:"days"`             // how long a payment lasts; 30 for Stars: Telegram knows no other period
 
 	Channels    int64 `json:"channels"`
 	Sources     int64 `json:"sources"`
@@ -67,10 +67,12 @@ func (p Plan) Name(language string) string {
 
 // Catalogue is the file that BILLING_PLANS names:
 //
-//	{"trial_days": 7, "trial_plan": "pro",
+//	{"currency": "EUR", "trial_days": 7, "trial_plan": "pro",
 //	 "free":  {"channels": 1, "sources": 3, "drafts_month": 30},
-//	 "plans": [{"id": "pro", "title": "Pro", "price": 250, "days": 30, "channels": 3, "sources": 50}]}
+//	 "plans": [{"id": "pro", "title": "Pro", "price": 499, "days": 30, "channels": 3, "sources": 50}]}
 type Catalogue struct {
+	// Currency is ISO 4217, for cards; Stars name none.
+	Currency  string `json:"currency,omitempty"`
 	TrialDays int    `json:"trial_days"`
 	TrialPlan string `json:"trial_plan"`
 	Free      Plan   `json:"free"`
@@ -110,10 +112,8 @@ func (c Catalogue) check() error {
 			return fmt.Errorf("plan %q is named twice", p.ID)
 		case p.Title == "":
 			return fmt.Errorf("plan %q has no title", p.ID)
-		case p.Price < 1 || p.Price > maxStars:
-			return fmt.Errorf("plan %q costs %d: want 1 to %d Stars", p.ID, p.Price, maxStars)
-		case p.Days != subscriptionDays:
-			return fmt.Errorf("plan %q lasts %d days: Telegram renews every %d days only", p.ID, p.Days, subscriptionDays)
+		case p.Price < 1:
+			return fmt.Errorf("plan %q costs %d: want 1 or more", p.ID, p.Price)
 		case min(p.Channels, p.Sources, p.Drafts, p.ModelDrafts) < 0:
 			return fmt.Errorf("plan %q has a negative limit: 0 means none", p.ID)
 		}
@@ -124,6 +124,16 @@ func (c Catalogue) check() error {
 	}
 	if c.TrialDays > 0 && (c.TrialPlan == FreePlan || !seen[c.TrialPlan]) {
 		return fmt.Errorf("trial_plan is %q, which is no plan on sale", c.TrialPlan)
+	}
+	return nil
+}
+
+// SoldBy says why a provider cannot sell these plans; nil: it can.
+func (c Catalogue) SoldBy(p Provider) error {
+	for _, plan := range c.Plans {
+		if err := p.Check(c.Currency, plan); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/postonce/postonce/internal/queue"
@@ -36,6 +37,12 @@ type Provider interface {
 	Currency() string
 	// Renews says whether a payment begins a subscription that renews by itself.
 	Renews() bool
+	// Check says in words for an operator why a plan cannot be sold here. currency
+	// is the plans file's; empty where it names none.
+	Check(currency string, p Plan) error
+	// Refunds says whether Refund can give anything back; where not, an operator
+	// does it at the provider and books it with Booked.
+	Refunds() bool
 	// Link makes the address of an invoice. It moves no money.
 	Link(ctx context.Context, in Invoice) (string, error)
 	// Refund gives a charge back; one that was given back before is Confirmed.
@@ -59,6 +66,22 @@ func (Stars) Currency() string { return "XTR" }
 // Renews implements Provider.
 func (Stars) Renews() bool { return true }
 
+// Check implements Provider.
+func (Stars) Check(currency string, p Plan) error {
+	switch {
+	case currency != "" && currency != "XTR":
+		return fmt.Errorf("\"currency\" is %q, but Stars are sold: leave it out, or set BILLING=cards", currency)
+	case p.Price > maxStars:
+		return fmt.Errorf("plan %q costs %d: want 1 to %d Stars", p.ID, p.Price, maxStars)
+	case p.Days != subscriptionDays:
+		return fmt.Errorf("plan %q lasts %d days: Telegram renews every %d days only", p.ID, p.Days, subscriptionDays)
+	}
+	return nil
+}
+
+// Refunds implements Provider.
+func (Stars) Refunds() bool { return true }
+
 // Link implements Provider: a subscription has exactly one price and no provider token.
 func (p Stars) Link(ctx context.Context, in Invoice) (string, error) {
 	link, out := p.Telegram.CreateInvoiceLink(ctx, &telegram.CreateInvoiceLinkParams{
@@ -75,11 +98,16 @@ func (p Stars) Refund(ctx context.Context, personID int64, chargeID string) queu
 	return telegram.ToQueue(out, chargeID, nil)
 }
 
-// SetRenewal implements Provider.
+// SetRenewal implements Provider. A subscription that is over does not renew:
+// ending it is done.
 func (p Stars) SetRenewal(ctx context.Context, personID int64, chargeID string, renews bool) error {
-	return telegram.AsError(p.Telegram.EditUserStarSubscription(ctx, &telegram.EditUserStarSubscriptionParams{
+	err := telegram.AsError(p.Telegram.EditUserStarSubscription(ctx, &telegram.EditUserStarSubscriptionParams{
 		UserID: personID, TelegramPaymentChargeID: chargeID, IsCanceled: !renews,
 	}))
+	if !renews && telegram.RefusedAs(err, telegram.SubscriptionOver) {
+		return nil
+	}
+	return err
 }
 
 // Charges implements Provider. The list is chronological, and a transaction's

@@ -68,6 +68,13 @@ func (s *Service) Reconcile(ctx context.Context, p Provider) (Reconciled, error)
 	return sum, s.missingThere(ctx, p, seen, began, &sum)
 }
 
+// subscriptionKnownSQL tells a renewal from a first payment, where no update did.
+const subscriptionKnownSQL = `
+SELECT EXISTS (
+       SELECT FROM payments
+        WHERE payload = $1
+          AND paid_at < $2)`
+
 func (s *Service) reconcileCharge(ctx context.Context, tx pgx.Tx, p Provider, c Charge, sum *Reconciled) error {
 	sum.Seen++
 	known, err := readPayment(ctx, tx, c.ID)
@@ -79,9 +86,13 @@ func (s *Service) reconcileCharge(ctx context.Context, tx pgx.Tx, p Provider, c 
 	case c.Refund:
 		return s.found(ctx, tx, sum, c.ID, "refund_unknown", fmt.Sprintf("%d to person %d", c.Amount, c.PersonID))
 	}
+	renewal := false
+	if err := tx.QueryRow(ctx, subscriptionKnownSQL, c.Payload, c.At).Scan(&renewal); err != nil {
+		return err
+	}
 	credited, noted, err := s.credit(ctx, tx, Payment{
 		ChargeID: c.ID, PersonID: c.PersonID, Payload: c.Payload, Currency: p.Currency(), Amount: c.Amount,
-		PaidAt: c.At, Source: "reconciled",
+		Recurring: renewal, PaidAt: c.At, Source: "reconciled",
 	})
 	if credited {
 		sum.Credited++
@@ -100,7 +111,7 @@ func (s *Service) compare(ctx context.Context, tx pgx.Tx, known paid, c Charge, 
 	case known.personID != c.PersonID:
 		return s.found(ctx, tx, sum, c.ID, "person_differs", fmt.Sprintf("ours %d, theirs %d", known.personID, c.PersonID))
 	case c.Refund:
-		changed, err := s.refunded(ctx, tx, c.ID, 0)
+		changed, err := s.Refunded(ctx, tx, c.ID)
 		if changed {
 			sum.Refunded++
 		}
@@ -111,29 +122,31 @@ func (s *Service) compare(ctx context.Context, tx pgx.Tx, known paid, c Charge, 
 
 // found notes what does not match, once for ever.
 func (s *Service) found(ctx context.Context, tx pgx.Tx, sum *Reconciled, charge, finding, detail string) error {
-	fresh, err := postgres.Affected(ctx, tx, findingInsertSQL, charge, finding, detail)
+	fresh, err := s.note(ctx, tx, charge, finding, detail)
 	if fresh {
 		sum.Findings++
 	}
 	return err
 }
 
-// missingInsertSQL leaves out what was recorded while the list was read, and
-// what is so young that the list may not show it yet.
-const missingInsertSQL = `
-INSERT INTO payment_findings (charge_id, finding, detail)
+// missingSQL leaves out what was recorded while the list was read, and what is
+// so young that the list may not show it yet.
+const missingSQL = `
 SELECT charge_id,
-       'missing_there',
-       amount || ' ' || currency || ' of person ' || person_id
+       amount,
+       currency,
+       person_id
   FROM payments
  WHERE provider = $1
    AND recorded_at < $2::timestamptz - interval '10 minutes'
    AND charge_id <> ALL ($3)
-    ON CONFLICT DO NOTHING`
+ ORDER BY recorded_at`
 
 const missingSettleSQL = `
 UPDATE payment_findings
-   SET settled_at = clock_timestamp()
+   SET settled_at = clock_timestamp(),
+       settled_by = 'reconciliation',
+       note = 'the provider lists it now'
  WHERE finding = 'missing_there'
    AND settled_at IS NULL
    AND charge_id = ANY ($1)`
@@ -142,30 +155,26 @@ UPDATE payment_findings
 // such a note when the charge appears after all.
 func (s *Service) missingThere(ctx context.Context, p Provider, seen []string, began time.Time, sum *Reconciled) error {
 	return postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, missingInsertSQL, p.Name(), began, seen)
+		type missing struct {
+			ChargeID string
+			Amount   int64
+			Currency string
+			PersonID int64
+		}
+		rows, err := tx.Query(ctx, missingSQL, p.Name(), began, seen)
 		if err != nil {
 			return fmt.Errorf("look for charges that %s does not list: %w", p.Name(), err)
 		}
-		sum.Findings += int(tag.RowsAffected())
+		list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[missing])
+		if err != nil {
+			return fmt.Errorf("look for charges that %s does not list: %w", p.Name(), err)
+		}
+		for _, m := range list {
+			if err := s.found(ctx, tx, sum, m.ChargeID, "missing_there", Money(m.Amount, m.Currency)+fmt.Sprintf(" of person %d", m.PersonID)); err != nil {
+				return err
+			}
+		}
 		_, err = tx.Exec(ctx, missingSettleSQL, seen)
 		return err
 	})
-}
-
-const findingSettleSQL = `
-  WITH settled AS (
-       UPDATE payment_findings
-          SET settled_at = clock_timestamp()
-        WHERE charge_id = $1
-          AND settled_at IS NULL
-    RETURNING 1
-       )
-SELECT count(*)
-  FROM settled`
-
-// Settle closes the findings of a charge, after an operator looked into them;
-// the number of those that were open. It moves no money.
-func Settle(ctx context.Context, q postgres.Querier, chargeID string) (n int64, err error) {
-	err = q.QueryRow(ctx, findingSettleSQL, chargeID).Scan(&n)
-	return n, err
 }

@@ -43,7 +43,7 @@ func TestRefundIsMadeOnceAndADoubtIsNotRepeated(t *testing.T) {
 			defer func() { _ = engine.Stop(context.Background()) }()
 			for range 3 { // asked for three times
 				err := postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
-					_, err := s.RefundTx(t.Context(), tx, "c", 1)
+					_, err := s.RefundTx(t.Context(), tx, "c", "ann")
 					return err
 				})
 				if err != nil {

@@ -24,12 +24,12 @@ SELECT charge_id,
 
 // Receipt is one payment as a person sees it.
 type Receipt struct {
-	ChargeID string
-	Plan     string
-	Amount   int64
-	Currency string
-	At       time.Time
-	Refunded bool
+	ChargeID string    `json:"charge_id"`
+	Plan     string    `json:"plan"`
+	Amount   int64     `json:"amount"`
+	Currency string    `json:"currency"`
+	At       time.Time `json:"at"`
+	Refunded bool      `json:"refunded"`
 }
 
 // Receipts lists a person's payments, the newest first.
@@ -73,6 +73,21 @@ func (s *Service) Meters(ctx context.Context, q postgres.Querier, personID int64
 	}, nil
 }
 
+// Price writes what a plan on sale costs, in words.
+func (s *Service) Price(p Plan) string { return Money(p.Price, s.cfg.Providers[0].Currency()) }
+
+// Renewing says whether what is on sale now renews by itself.
+func (s *Service) Renewing() bool { return s.Enabled() && s.cfg.Providers[0].Renews() }
+
+// Title is a plan's title in a language; its id where it is not on sale any more.
+func (s *Service) Title(planID, language string) string {
+	p, ok := s.cfg.Plans.find(planID)
+	if !ok {
+		return planID
+	}
+	return p.Name(language)
+}
+
 // OnSale lists the plans.
 func (s *Service) OnSale() []Plan { return s.cfg.Plans.Plans }
 
@@ -87,15 +102,6 @@ SELECT m.currency,
   FROM movements m
  GROUP BY m.currency
  ORDER BY m.currency`
-
-const findingsSQL = `
-SELECT charge_id,
-       finding,
-       detail,
-       found_at
-  FROM payment_findings
- WHERE settled_at IS NULL
- ORDER BY found_at`
 
 // Balance sums the movements of one currency. Sum must be Kept: what came in
 // less what went out is what was paid and not given back.
@@ -112,14 +118,6 @@ type Balance struct {
 // Balanced reports whether the two ways of counting agree.
 func (b Balance) Balanced() bool { return b.Sum == b.Kept && b.In+b.Out == b.Sum }
 
-// Finding is something that does not match and waits for an operator.
-type Finding struct {
-	ChargeID string    `json:"charge_id"`
-	Finding  string    `json:"finding"`
-	Detail   string    `json:"detail"`
-	At       time.Time `json:"at"`
-}
-
 // Report balances all movements and lists what does not match.
 func Report(ctx context.Context, q postgres.Querier) ([]Balance, []Finding, error) {
 	rows, err := q.Query(ctx, balanceSQL)
@@ -130,10 +128,6 @@ func Report(ctx context.Context, q postgres.Querier) ([]Balance, []Finding, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err = q.Query(ctx, findingsSQL)
-	if err != nil {
-		return nil, nil, err
-	}
-	findings, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Finding])
+	findings, err := Findings(ctx, q)
 	return balances, findings, err
 }

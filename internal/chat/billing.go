@@ -18,11 +18,17 @@ type Billing interface {
 	// Account is the person's plan and what is on sale, in his language.
 	Account(ctx context.Context, person int64, language string) (Account, error)
 	// Checkout is the link of an invoice for a plan.
-	Checkout(ctx context.Context, person int64, plan, language, about string) (string, error)
+	Checkout(ctx context.Context, person int64, plan, language string) (string, error)
 	// Cancel ends the renewal; false when it had ended before.
 	Cancel(ctx context.Context, person int64) (bool, error)
 	// Paid credits a payment in the transaction that completes its update.
 	Paid(ctx context.Context, tx pgx.Tx, person int64, p *models.SuccessfulPayment) error
+	// Refunded books that a payment was given back, whoever did it.
+	Refunded(ctx context.Context, tx pgx.Tx, p *models.RefundedPayment) error
+	// Receipts are the person's newest payments, for who has trouble with one.
+	Receipts(ctx context.Context, person int64, language string) ([]Receipt, error)
+	// Renews says whether what is on sale renews by itself.
+	Renews() bool
 	// Subscription records that a subscription renews, was ended, or was not
 	// renewed, in the transaction that completes its update.
 	Subscription(ctx context.Context, tx pgx.Tx, s *models.BotSubscriptionUpdated) error
@@ -44,11 +50,18 @@ type Usage struct {
 	Used, Limit int64
 }
 
-// Offer is a plan on sale; Price is in Stars.
+// Offer is a plan on sale; Price is in words ("250 ⭐", "4.99 EUR"), for Days.
 type Offer struct {
-	ID, Title string
-	Price     int64
-	Limits    []Usage // Used is 0
+	ID, Title, Price string
+	Days             int
+	Limits           []Usage // Used is 0
+}
+
+// Receipt is one payment; Charge is its name at Telegram.
+type Receipt struct {
+	Charge, Plan, Price string
+	At                  time.Time
+	Refunded            bool
 }
 
 // subscribe answers /subscribe.
@@ -92,8 +105,9 @@ func (c *Chat) subscribe(ctx context.Context, t *turn) error {
 			}
 			limits[i] = strings.ToLower(t.Plain("meter."+l.Meter)) + " " + limit
 		}
-		lines = append(lines, t.HTML("billing.offered", texts.Args{"Title": o.Title, "Price": o.Price, "Limits": strings.Join(limits, ", ")}))
-		m.rows = append(m.rows, row(button{text: t.Plain("billing.offer", texts.Args{"Title": o.Title, "Price": o.Price}), data: data("by", o.ID)}))
+		args := texts.Args{"Title": o.Title, "Price": o.Price, "Days": t.Plain("billing.days", texts.Args{"Count": o.Days}), "Limits": strings.Join(limits, ", ")}
+		lines = append(lines, t.HTML("billing.offered", args))
+		m.rows = append(m.rows, row(button{text: t.Plain("billing.offer", args), data: data("by", o.ID)}))
 	}
 	m.text = joinHTML("\n", lines...)
 	if a.Renews {
@@ -107,11 +121,15 @@ func (c *Chat) buy(ctx context.Context, t *turn, d tapped) error {
 	if c.billing == nil {
 		return t.toast(ctx, "tap.unknown")
 	}
-	link, err := c.billing.Checkout(ctx, t.by(), d.text(0), t.Language, t.Plain("billing.about"))
+	link, err := c.billing.Checkout(ctx, t.by(), d.text(0), t.Language)
 	if err != nil {
 		return err
 	}
-	return t.show(ctx, message{text: t.HTML("billing.invoice"), rows: [][]button{row(button{text: t.Plain("billing.pay"), url: link})}})
+	code := "billing.invoice"
+	if !c.billing.Renews() {
+		code = "billing.invoice_once"
+	}
+	return t.show(ctx, message{text: t.HTML(code), rows: [][]button{row(button{text: t.Plain("billing.pay"), url: link})}})
 }
 
 // renewalEnded ends the renewal. Tap: bx.
@@ -128,8 +146,36 @@ func (c *Chat) renewalEnded(ctx context.Context, t *turn, _ tapped) error {
 	return c.subscribe(ctx, t)
 }
 
-// paySupport answers /paysupport, which Telegram demands of every bot that sells.
-func (c *Chat) paySupport(ctx context.Context, t *turn) error { return t.say(ctx, "billing.support") }
+const receiptsShown = 3
+
+// paySupport answers /paysupport, which Telegram demands of every bot that
+// sells: with the payments by the names that an operator finds them by.
+func (c *Chat) paySupport(ctx context.Context, t *turn) error {
+	if c.billing == nil {
+		return t.say(ctx, "billing.off")
+	}
+	list, err := c.billing.Receipts(ctx, t.by(), t.Language)
+	if err != nil {
+		return err
+	}
+	lines := []texts.HTML{t.HTML("billing.support")}
+	for _, r := range first(list, receiptsShown) {
+		code := "billing.receipt"
+		if r.Refunded {
+			code = "billing.receipt_refunded"
+		}
+		lines = append(lines, t.HTML(code, texts.Args{"When": t.When(r.At, t.now, time.UTC), "Plan": r.Plan, "Price": r.Price, "Charge": r.Charge}))
+	}
+	return t.show(ctx, message{text: joinHTML("\n", lines...)})
+}
 
 // terms answers /terms.
-func (c *Chat) terms(ctx context.Context, t *turn) error { return t.say(ctx, "billing.terms") }
+func (c *Chat) terms(ctx context.Context, t *turn) error {
+	switch {
+	case c.billing == nil:
+		return t.say(ctx, "billing.terms_free")
+	case c.billing.Renews():
+		return t.say(ctx, "billing.terms")
+	}
+	return t.say(ctx, "billing.terms_once")
+}

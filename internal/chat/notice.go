@@ -70,6 +70,9 @@ func DataPlan(channel int64) string { return data("pl", channel, 0) }
 // DataStatus opens a channel's status.
 func DataStatus(channel int64) string { return data("ss", channel) }
 
+// DataFindings opens the payments that do not match.
+func DataFindings() string { return data("of") }
+
 // DataOps opens the operator's page.
 func DataOps() string { return data("op") }
 

@@ -36,7 +36,7 @@ func (c *Chat) ops(ctx context.Context, t *turn) error {
 	if len(archive) == 0 {
 		archive = append(archive, t.HTML("ops.archive_empty"))
 	}
-	return t.show(ctx, message{
+	m := message{
 		text: t.HTML("ops.screen", texts.Args{
 			"Tiers": joinHTML("\n", tiers...), "Kinds": joinHTML("\n", kinds...), "Archive": joinHTML("\n", archive...),
 			"Unconfirmed": v.Unconfirmed, "Workers": len(v.Workers),
@@ -45,7 +45,46 @@ func (c *Chat) ops(ctx context.Context, t *turn) error {
 			row(button{text: t.Plain("ops.kinds"), data: data("ok", 0)}, button{text: t.Plain("ops.archive"), data: data("oa", 0)}),
 			row(button{text: t.Plain("ops.invite"), data: data("oi")}, button{text: t.Plain("button.refresh"), data: data("op")}),
 		},
-	})
+	}
+	if v.Findings > 0 {
+		m.rows = append(m.rows, row(button{text: t.Plain("ops.findings", texts.Args{"Count": v.Findings}), data: DataFindings()}))
+	}
+	return t.show(ctx, m)
+}
+
+const findingsShown = 8
+
+// opsFindings lists the payments that do not match, each with a button to settle it. Tap: of.
+func (c *Chat) opsFindings(ctx context.Context, t *turn) error {
+	list, err := c.desk.Findings(ctx, t.by())
+	if err != nil {
+		return err
+	}
+	lines := []texts.HTML{t.HTML("ops.findings_screen")}
+	m := message{}
+	for _, f := range first(list, findingsShown) {
+		lines = append(lines, t.HTML("ops.finding", texts.Args{
+			"Number": f.ID, "What": t.Plain("finding." + f.Finding), "Detail": f.Detail, "Charge": f.ChargeID, "Since": t.Ago(f.At, t.now),
+		}))
+		m.rows = append(m.rows, row(button{text: t.Plain("ops.finding_settle", texts.Args{"Number": f.ID}), data: data("og", f.ID)}))
+	}
+	if len(list) == 0 {
+		lines = append(lines, t.HTML("ops.findings_none"))
+	}
+	m.text = joinHTML("\n\n", lines...)
+	m.rows = append(m.rows, row(button{text: t.Plain("button.back"), data: data("op")}))
+	return t.show(ctx, m)
+}
+
+// findingSettled closes a finding that an operator looked into. Tap: og:<number>.
+func (c *Chat) findingSettled(ctx context.Context, t *turn, d tapped) error {
+	if err := c.desk.SettleFinding(ctx, t.by(), d.int64(0)); err != nil {
+		return err
+	}
+	if err := t.toast(ctx, "ops.decided"); err != nil {
+		return err
+	}
+	return c.opsFindings(ctx, t)
 }
 
 const kindsPerPage = 10

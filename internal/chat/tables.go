@@ -165,6 +165,8 @@ func (c *Chat) otherTaps() map[string]tapHandler {
 		"oa": c.opsArchive,
 		"oj": c.opsJob,
 		"od": c.jobDecided,
+		"of": withoutArgs(c.opsFindings),
+		"og": c.findingSettled,
 		"oi": c.inviteBot,
 	}
 }

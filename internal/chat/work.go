@@ -22,6 +22,14 @@ func (c *Chat) Handle(ctx context.Context, job *queue.Job[telegram.UpdateArgs], 
 			return c.billing.Paid(ctx, tx, u.Message.From.ID, u.Message.SuccessfulPayment)
 		})
 	}
+	if u.Message != nil && u.Message.RefundedPayment != nil {
+		return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			if c.billing == nil {
+				return nil
+			}
+			return c.billing.Refunded(ctx, tx, u.Message.RefundedPayment)
+		})
+	}
 	if u.Subscription != nil {
 		return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
 			if c.billing == nil {

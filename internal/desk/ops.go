@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/postonce/postonce/internal/billing"
 	"github.com/postonce/postonce/internal/postgres"
 
 	"github.com/jackc/pgx/v5"
@@ -62,6 +63,11 @@ SELECT count(*)
   FROM publications
  WHERE state = 'unconfirmed'`
 
+const opsFindingsSQL = `
+SELECT count(*)
+  FROM payment_findings
+ WHERE settled_at IS NULL`
+
 // Ops is the operators' page: load, failures, the archive, who works.
 func (d *Desk) Ops(ctx context.Context, by int64) (OpsView, error) {
 	v := OpsView{Schedules: map[string]time.Time{}}
@@ -106,6 +112,7 @@ func (d *Desk) Ops(ctx context.Context, by int64) (OpsView, error) {
 			return err
 		}),
 		d.pool.QueryRow(ctx, opsDoubtsSQL).Scan(&v.Unconfirmed),
+		d.pool.QueryRow(ctx, opsFindingsSQL).Scan(&v.Findings),
 	)
 	return v, err
 }
@@ -245,6 +252,29 @@ func (d *Desk) DismissJob(ctx context.Context, by, jobID int64) error {
 	}
 	_, err := d.archive().Dismiss(ctx, jobID, author(by))
 	return jobError(err)
+}
+
+// Findings lists the payments that do not match the provider's list, the oldest
+// first; for operators.
+func (d *Desk) Findings(ctx context.Context, by int64) ([]billing.Finding, error) {
+	if err := d.operator(ctx, d.pool, by); err != nil {
+		return nil, err
+	}
+	return billing.Findings(ctx, d.pool)
+}
+
+// SettleFinding closes one that an operator looked into; repeating it changes nothing.
+func (d *Desk) SettleFinding(ctx context.Context, by, id int64) error {
+	if err := d.operator(ctx, d.pool, by); err != nil {
+		return err
+	}
+	return d.tx(ctx, func(tx pgx.Tx) error {
+		_, err := billing.Settle(ctx, tx, id, author(by), "")
+		if errors.Is(err, billing.ErrNoFinding) {
+			return &Error{Code: CodeJob, Args: map[string]any{"why": "not_found"}, Cause: err}
+		}
+		return err
+	})
 }
 
 func (d *Desk) archive() *queue.Desk { return &queue.Desk{Pool: d.pool, Registry: d.registry} }

@@ -316,6 +316,7 @@ type OpsView struct {
 	Kinds       []KindView           `json:"kinds"`
 	Archive     []ArchiveCount       `json:"archive"`
 	Unconfirmed int                  `json:"unconfirmed"` // publications in doubt
+	Findings    int                  `json:"findings"`    // payments that do not match
 	Workers     []WorkerView         `json:"workers"`
 	Schedules   map[string]time.Time `json:"schedules"` // last fire time
 }

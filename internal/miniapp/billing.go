@@ -10,7 +10,7 @@ import (
 type Billing interface {
 	// View says which plan a person has, what it allows and what was paid.
 	View(ctx context.Context, person int64) (BillingView, error)
-	// Checkout returns the link of an invoice in Stars for a plan.
+	// Checkout returns the link of an invoice for a plan.
 	Checkout(ctx context.Context, person int64, plan string) (string, error)
 	// Cancel ends the renewal; the plan lasts until it was paid for. False when it was ended before.
 	Cancel(ctx context.Context, person int64) (bool, error)
@@ -20,8 +20,10 @@ type Billing interface {
 type BillingView struct {
 	Enabled  bool      `json:"enabled"` // false: nothing is sold here and nothing is limited by a plan
 	Plan     string    `json:"plan"`    // id; "free" without one
+	Title    string    `json:"title"`   // in the person's language; empty where nothing is sold
 	Until    time.Time `json:"until,omitzero"`
 	Renews   bool      `json:"renews"`
+	Trial    bool      `json:"trial"` // nothing was paid for it
 	Quotas   []Quota   `json:"quotas"`
 	Plans    []Plan    `json:"plans"`
 	Payments []Payment `json:"payments"` // the newest first
@@ -37,8 +39,8 @@ type Quota struct {
 // Plan is something on sale.
 type Plan struct {
 	ID     string         `json:"id"`
-	Title  string         `json:"title"`
-	Stars  int            `json:"stars"`
+	Title  string         `json:"title"` // in the person's language
+	Price  string         `json:"price"` // in words: "250 ⭐", "4.99 EUR"
 	Days   int            `json:"days"`
 	Limits map[string]int `json:"limits"`
 }
@@ -46,8 +48,8 @@ type Plan struct {
 // Payment is one payment or refund.
 type Payment struct {
 	At    time.Time `json:"at"`
-	Stars int       `json:"stars"`
-	Plan  string    `json:"plan"`
+	Price string    `json:"price"` // in words
+	Plan  string    `json:"plan"`  // its title
 	State string    `json:"state"` // paid, refunded
 }
 

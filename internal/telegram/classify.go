@@ -94,6 +94,7 @@ func wordings() []struct {
 		{"query is too old", QueryTooOld},
 		{"can't parse entities", BadMarkup},
 		{"charge_already_refunded", AlreadyRefunded},
+		{"subscription_not_active", SubscriptionOver},
 		{"bot was blocked by the user", Blocked},
 		{"user is deactivated", Blocked},
 		{"user_is_blocked", Blocked},

@@ -96,26 +96,27 @@ type Kind string
 // CannotStart are states of a person or a channel, which people are shown;
 // NotReached and TooMany pass; the rest are about the request itself.
 const (
-	Blocked         Kind = "blocked"           // the person blocked the bot, or is deactivated
-	CannotStart     Kind = "cannot_start"      // the person never wrote to the bot
-	Kicked          Kind = "kicked"            // the bot is not, or no longer, in the chat
-	NoRights        Kind = "no_rights"         // a right in the chat is missing
-	ChatNotFound    Kind = "chat_not_found"    //
-	ChatMigrated    Kind = "chat_migrated"     // MigrateTo has the new id
-	TooMany         Kind = "too_many"          // RetryAfter has the delay
-	NotModified     Kind = "not_modified"      // an edit that changes nothing
-	QueryTooOld     Kind = "query_too_old"     // an answer to a tap that came too late
-	BadMarkup       Kind = "bad_markup"        // entities do not parse
-	BadButton       Kind = "bad_button"        // callback data or an address in a keyboard
-	TooLong         Kind = "too_long"          // text or caption
-	Empty           Kind = "empty"             // no text
-	BadMedia        Kind = "bad_media"         // Telegram cannot fetch or use the picture
-	MessageNotFound Kind = "message_not_found" // the message to edit, delete, forward or answer
-	CannotEdit      Kind = "cannot_edit"       // not ours, or too old
-	CannotDelete    Kind = "cannot_delete"     //
-	AlreadyRefunded Kind = "already_refunded"  //
-	Unauthorized    Kind = "unauthorized"      // the token is wrong or revoked
-	Conflict        Kind = "conflict"          // another poller, or a webhook is set
-	NotReached      Kind = "not_reached"       // no connection, or the request was not written whole
-	BadRequest      Kind = "bad_request"       // any other 4xx
+	Blocked          Kind = "blocked"           // the person blocked the bot, or is deactivated
+	CannotStart      Kind = "cannot_start"      // the person never wrote to the bot
+	Kicked           Kind = "kicked"            // the bot is not, or no longer, in the chat
+	NoRights         Kind = "no_rights"         // a right in the chat is missing
+	ChatNotFound     Kind = "chat_not_found"    //
+	ChatMigrated     Kind = "chat_migrated"     // MigrateTo has the new id
+	TooMany          Kind = "too_many"          // RetryAfter has the delay
+	NotModified      Kind = "not_modified"      // an edit that changes nothing
+	QueryTooOld      Kind = "query_too_old"     // an answer to a tap that came too late
+	BadMarkup        Kind = "bad_markup"        // entities do not parse
+	BadButton        Kind = "bad_button"        // callback data or an address in a keyboard
+	TooLong          Kind = "too_long"          // text or caption
+	Empty            Kind = "empty"             // no text
+	BadMedia         Kind = "bad_media"         // Telegram cannot fetch or use the picture
+	MessageNotFound  Kind = "message_not_found" // the message to edit, delete, forward or answer
+	CannotEdit       Kind = "cannot_edit"       // not ours, or too old
+	CannotDelete     Kind = "cannot_delete"     //
+	AlreadyRefunded  Kind = "already_refunded"  //
+	SubscriptionOver Kind = "subscription_over" // it ended, or renews no more
+	Unauthorized     Kind = "unauthorized"      // the token is wrong or revoked
+	Conflict         Kind = "conflict"          // another poller, or a webhook is set
+	NotReached       Kind = "not_reached"       // no connection, or the request was not written whole
+	BadRequest       Kind = "bad_request"       // any other 4xx
 )

@@ -61,8 +61,10 @@ type Config struct {
 	WorkersBulk     int           `env:"WORKERS_BULK" envDefault:"4"`
 	ShutdownGrace   time.Duration `env:"SHUTDOWN_GRACE" envDefault:"30s"`
 
-	Billing      string `env:"BILLING" envDefault:"off"`
-	BillingPlans string `env:"BILLING_PLANS"`
+	Billing           string `env:"BILLING" envDefault:"off"`
+	BillingPlans      string `env:"BILLING_PLANS"`
+	ProviderToken     string `env:"PAYMENT_PROVIDER_TOKEN"`
+	ProviderTokenFile string `env:"PAYMENT_PROVIDER_TOKEN_FILE"`
 
 	LogLevel  string `env:"LOG_LEVEL" envDefault:"info"`
 	LogFormat string `env:"LOG_FORMAT" envDefault:"json"`
@@ -150,6 +152,7 @@ func (c *Config) readSecretFiles() error {
 		{"TELEGRAM_BOT_TOKEN", c.BotTokenFile, &c.BotToken},
 		{"DATABASE_URL", c.DatabaseURLFile, &c.DatabaseURL},
 		{"LLM_API_KEY", c.LLMAPIKeyFile, &c.LLMAPIKey},
+		{"PAYMENT_PROVIDER_TOKEN", c.ProviderTokenFile, &c.ProviderToken},
 	} {
 		if s.file == "" {
 			continue
@@ -168,10 +171,10 @@ func (c *Config) readSecretFiles() error {
 
 func (c *Config) check() error {
 	checks := []func() *Error{
-		c.checkTelegram, c.checkAddresses, c.checkModel, c.checkNumbers,
+		c.checkTelegram, c.checkAddresses, c.checkModel, c.checkNumbers, c.checkBilling,
 		oneOf("ACCESS", c.Access, "open", "invite"),
 		oneOf("TELEGRAM_UPDATES", c.Updates, "polling", "webhook"),
-		oneOf("BILLING", c.Billing, "off", "stars"),
+		oneOf("BILLING", c.Billing, "off", "stars", "cards"),
 		oneOf("LLM_API", c.LLMAPI, "openai", "anthropic"),
 		oneOf("LOG_FORMAT", c.LogFormat, "json", "console"),
 	}
@@ -229,6 +232,19 @@ func (c *Config) checkModel() *Error {
 	ownAddress := c.LLMAPI == "anthropic" // it has a default
 	if c.LLMBaseURL != "" && c.LLMModel == "" || c.LLMBaseURL == "" && c.LLMModel != "" && !ownAddress {
 		return problem("LLM_MODEL", "and LLM_BASE_URL go together: set both, or neither for the built-in drafting")
+	}
+	return nil
+}
+
+// checkBilling looks at the form of the provider token: <shop>:LIVE:<secret>, or TEST.
+func (c *Config) checkBilling() *Error {
+	if c.ProviderToken == "" {
+		return nil
+	}
+	shop, rest, ok := strings.Cut(c.ProviderToken, ":")
+	mode, secret, more := strings.Cut(rest, ":")
+	if _, err := strconv.ParseInt(shop, 10, 64); err != nil || !ok || !more || mode == "" || secret == "" {
+		return problem("PAYMENT_PROVIDER_TOKEN", "does not look like a payment provider's token (123456:LIVE:…): copy it from @BotFather, under Payments")
 	}
 	return nil
 }

@@ -75,8 +75,8 @@ export interface Stats { today: string; span: number; days: StatDay[] }
 export interface Member { person_id: number; first_name: string; username: string; role: Role; notify: boolean }
 
 export interface Billing {
-  enabled: boolean; plan: string; until?: string; renews: boolean; quotas: { code: string; used: number; limit: number }[];
-  plans: { id: string; title: string; stars: number; days: number; limits: Record<string, number> }[];
-  payments: { at: string; stars: number; plan: string; state: string }[];
+  enabled: boolean; plan: string; title: string; until?: string; renews: boolean; trial: boolean; quotas: { code: string; used: number; limit: number }[];
+  plans: { id: string; title: string; price: string; days: number; limits: Record<string, number> }[];
+  payments: { at: string; price: string; plan: string; state: string }[];
 }
 export interface Changes { drafts: string; plan: string; sources: string; settings: string }

@@ -416,10 +416,10 @@ rescued|Rescued|Спасено
 log|What happened|Что было
 log.none|Nothing yet.|Пока ничего.
 plan.yours|Your plan|Ваш тариф
-plan.free|Free|Бесплатный
 plan.free.text|You can take a larger plan at any time.|Больший тариф можно взять в любое время.
 plan.renews|Renews on {at}|Продлится {at}
 plan.until|Lasts until {at}|Действует до {at}
+plan.trial|Trial until {at}|Проба до {at}
 plan.take|Take it|Взять
 plan.cancel|End the renewal|Отменить продление
 plan.cancel.sure|End the renewal? The plan lasts until it was paid for.|Отменить продление? Тариф действует до оплаченного срока.
@@ -434,10 +434,6 @@ quota.drafts|Drafts this month|Черновики за месяц
 quota.model_drafts|Drafts by the model this month|Черновики модели за месяц
 quota.use|{used} of {limit}|{used} из {limit}
 channel.rests|Rests|Отдыхает
-stars#one|{n} Star|{n} звезда
-stars#few||{n} звезды
-stars#many||{n} звёзд
-stars#other|{n} Stars|{n} звезды
 days#one|{n} day|{n} день
 days#few||{n} дня
 days#many||{n} дней

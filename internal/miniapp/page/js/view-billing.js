@@ -1,4 +1,4 @@
-// The plan, what it allows, and paying in Telegram's Stars.
+// The plan, what it allows, and paying.
 
 import { get, send } from './api.js';
 import { button, confirmSheet, fill, h, toast } from './dom.js';
@@ -25,18 +25,17 @@ export function billingView() {
 
   /** @param {Billing} b */
   function draw(b) {
-    const mineNow = b.plans.find(p => p.id === b.plan);
-    fill(body, h('section', { class: 'group plan-now' }, h('h2', null, t('plan.yours')), h('p', { class: 'big' }, mineNow?.title ?? words('plan', b.plan)),
-      h('p', { class: 'hint' }, !b.enabled ? t('billing.off') : b.until ? t(b.renews ? 'plan.renews' : 'plan.until', { at: shortDay(localDate(b.until)) }) : t('plan.free.text')),
+    fill(body, h('section', { class: 'group plan-now' }, h('h2', null, t('plan.yours')), h('p', { class: 'big' }, b.title),
+      h('p', { class: 'hint' }, !b.enabled ? t('billing.off') : b.until ? t(b.renews ? 'plan.renews' : b.trial ? 'plan.trial' : 'plan.until', { at: shortDay(localDate(b.until)) }) : t('plan.free.text')),
       b.enabled && b.renews && button(t('plan.cancel'), () => confirmSheet(t('plan.cancel.sure'), t('plan.cancel'), async () => {
         try { await send('POST', 'billing/cancel', {}); toast(t('plan.cancelled')); } catch (err) { toast(explain(err), { tone: 'bad' }); }
         load();
       }), { class: 'danger-text' })),
     b.quotas.length > 0 && h('section', { class: 'group' }, h('h2', null, t('quotas')), b.quotas.map(q => h('div', { class: 'quota' }, h('span', null, words('quota', q.code)), h('span', null, q.limit ? t('quota.use', { used: q.used, limit: q.limit }) : `${q.used}`),
       q.limit > 0 && h('progress', { max: String(q.limit), value: q.used, 'aria-label': words('quota', q.code) })))),
-    b.enabled && b.plans.length > 0 && h('section', { class: 'group' }, h('h2', null, t('plans')), h('div', { class: 'plans' }, b.plans.map(p => h('div', { class: `offer${p.id === b.plan ? ' current' : ''}` }, h('h3', null, p.title), h('p', { class: 'big' }, t('stars', { n: p.stars }), h('small', { class: 'hint' }, ' / ', t('days', { n: p.days }))),
-      h('ul', null, Object.entries(p.limits).map(([k, n]) => h('li', null, `${words('quota', k)}: ${n || '∞'}`))), (p.id !== b.plan || !b.renews) && p.stars > 0 && button(t('plan.take'), () => pay(p.id), { class: 'primary wide' }))))),
-    b.payments.length > 0 && h('section', { class: 'group' }, h('h2', null, t('payments')), h('ul', { class: 'plainlist' }, b.payments.map(p => h('li', null, h('time', { datetime: p.at }, dayClock(p.at)), h('span', null, words('plan', p.plan)), h('span', null, t('stars', { n: p.stars })), h('span', { class: 'chip' }, t(`payment.${p.state}`)))))),
+    b.enabled && b.plans.length > 0 && h('section', { class: 'group' }, h('h2', null, t('plans')), h('div', { class: 'plans' }, b.plans.map(p => h('div', { class: `offer${p.id === b.plan ? ' current' : ''}` }, h('h3', null, p.title), h('p', { class: 'big' }, p.price, h('small', { class: 'hint' }, ' / ', t('days', { n: p.days }))),
+      h('ul', null, Object.entries(p.limits).map(([k, n]) => h('li', null, `${words('quota', k)}: ${n || '∞'}`))), (p.id !== b.plan || !b.renews) && button(t('plan.take'), () => pay(p.id), { class: 'primary wide' }))))),
+    b.payments.length > 0 && h('section', { class: 'group' }, h('h2', null, t('payments')), h('ul', { class: 'plainlist' }, b.payments.map(p => h('li', null, h('time', { datetime: p.at }, dayClock(p.at)), h('span', null, p.plan), h('span', null, p.price), h('span', { class: 'chip' }, t(`payment.${p.state}`)))))),
     b.enabled && h('p', { class: 'hint small' }, t('billing.help')));
   }
 
@@ -45,7 +44,7 @@ export function billingView() {
     try {
       const { link } = await send('POST', 'billing/checkout', { plan });
       // Paid is what the server was told by Telegram, never what the window says.
-      openInvoice(link, status => { toast(t(status === 'paid' ? 'pay.wait' : status === 'opened' ? 'pay.opened' : 'pay.not')); load(); setTimeout(load, 3000); });
+      openInvoice(link, status => { toast(t(status === 'paid' ? 'pay.wait' : status === 'opened' ? 'pay.opened' : 'pay.not')); for (const s of [0, 1, 3, 9]) setTimeout(load, s * 1000); });
     } catch (err) { toast(explain(err), { tone: 'bad' }); }
   }
 
