@@ -122,6 +122,31 @@ func TestASessionEndsAndAnotherBotsIsWorthNothing(t *testing.T) {
 	}
 }
 
+// TestTheSessionBringsWhatIsShownFirst asks for it with a channel of the person's,
+// one of nobody's and none; the week is the one that the plan itself answers.
+func TestTheSessionBringsWhatIsShownFirst(t *testing.T) {
+	t.Parallel()
+	srv := start(t, newFakeDesk(time.Now()), time.Now)
+	api, token := srv.URL+"/api/v1/", session(t, srv.URL, ann)
+	_, plan := ask(t, "GET", api+"channels/1/plan", token, "")
+	for _, first := range []string{"1", "0", "999"} {
+		_, got := ask(t, "POST", api+"session?first="+first, token, "")
+		f, _ := got["first"].(map[string]any)
+		if f["channel_id"] != 1.0 || f["changes"] == nil {
+			t.Fatalf("first=%s brought %v", first, got["first"])
+		}
+		if diff := cmp.Diff(plan, f["plan"]); diff != "" {
+			t.Errorf("first=%s: the plan (-) and what the session brought (+):\n%s", first, diff)
+		}
+	}
+	if _, got := ask(t, "POST", api+"session", token, ""); got["first"] != nil {
+		t.Error("nobody asked for the first view")
+	}
+	if res, _ := ask(t, "POST", api+"session?first=one", token, ""); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("first=one: %d, want 400", res.StatusCode)
+	}
+}
+
 func TestReadsAreConditionalAndWritesRepeatable(t *testing.T) {
 	t.Parallel()
 	srv := start(t, newFakeDesk(time.Now()), time.Now)
@@ -221,7 +246,7 @@ func TestThePageIsSmallAndStrict(t *testing.T) {
 	}
 	res, _ := ask(t, "GET", srv.URL+"/app/", "", "")
 	policy := res.Header.Get("Content-Security-Policy")
-	for _, part := range []string{"default-src 'none'", "script-src 'self' https://telegram.org;", "base-uri 'none'"} {
+	for _, part := range []string{"default-src 'none'", "script-src 'self' 'sha256-", "https://telegram.org; style", "base-uri 'none'"} {
 		if !strings.Contains(policy, part) {
 			t.Errorf("the policy lacks %s", part)
 		}

@@ -79,7 +79,8 @@ func columns(src []byte) []byte {
 	return fmt.Appendf(nil, "function catalogue(){return[`%s`,`%s`,`%s`].map(c=>c.split('\\n'))}\n", cols[0].String(), cols[1].String(), cols[2].String())
 }
 
-// bareStyle drops the white space that a style sheet does not need.
+// bareStyle drops comments, and the white space and semicolons that a style sheet does not need.
 func bareStyle(src []byte) []byte {
-	return regexp.MustCompile(`\s*([{};,])\s*`).ReplaceAll(src, []byte("$1"))
+	src = regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAll(src, nil)
+	return bytes.ReplaceAll(regexp.MustCompile(`\s*([{};,])\s*`).ReplaceAll(src, []byte("$1")), []byte(";}"), []byte("}"))
 }

@@ -51,28 +51,32 @@ func (s *Server) plan(c *call, id int64) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	res, err := s.planOf(c, id, c.URL.Query().Get("from"), int(n))
+	return ok(res), err
+}
+
+func (s *Server) planOf(c *call, id int64, first string, n int) (planWire, error) {
 	ch, err := s.cfg.Desk.Channel(c.Context(), c.by, id)
 	if err != nil {
-		return reply{}, err
+		return planWire{}, err
 	}
 	loc := zone(ch.TimeZone)
 	today := s.cfg.Now().In(loc).Format(time.DateOnly)
-	first := c.URL.Query().Get("from")
 	if first == "" {
 		first = today
 	}
 	day, err := time.Parse(time.DateOnly, first)
 	if err != nil {
-		return reply{}, badRequest("from has to look like 2026-11-30.")
+		return planWire{}, badRequest("from has to look like 2026-11-30.")
 	}
-	view, err := s.cfg.Desk.Plan(c.Context(), c.by, id, midnight(day, loc), midnight(day.AddDate(0, 0, int(n)), loc))
+	view, err := s.cfg.Desk.Plan(c.Context(), c.by, id, midnight(day, loc), midnight(day.AddDate(0, 0, n), loc))
 	if err != nil {
-		return reply{}, err
+		return planWire{}, err
 	}
 	res := planWire{TimeZone: ch.TimeZone, Today: today, LastsUntil: view.LastsUntil, Waiting: ch.Waiting}
 	var end *time.Time
 	if err := s.cfg.Pool.QueryRow(c.Context(), planEndSQL, id).Scan(&end); err != nil {
-		return reply{}, err
+		return planWire{}, err
 	}
 	if end != nil {
 		res.EndsAt = *end
@@ -82,8 +86,8 @@ func (s *Server) plan(c *call, id int64) (reply, error) {
 			res.EndsAt = v.At
 		}
 	}
-	res.fill(view, day, int(n), loc)
-	return ok(res), nil
+	res.fill(view, day, n, loc)
+	return res, nil
 }
 
 const planEndSQL = `

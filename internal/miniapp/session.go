@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -132,6 +134,35 @@ type sessionWire struct {
 	Token     string    `json:"token"`
 	ExpiresAt time.Time `json:"expires_at"`
 	meWire
+	First *firstWire `json:"first,omitempty"` // with ?first=
+}
+
+// firstWire is what the page shows first, so that it need not ask once more: the
+// week of a channel, and the stamps of just before, from which it listens on.
+type firstWire struct {
+	ChannelID int64       `json:"channel_id"`
+	Changes   changesWire `json:"changes"`
+	Plan      planWire    `json:"plan"`
+}
+
+// firstOf reads the channel that was asked for, if it is one of the person's, or
+// the one that the chat speaks of, or any.
+func (s *Server) firstOf(c *call, me meWire) (*firstWire, error) {
+	asked, err := c.number("first", 0, 0, math.MaxInt64)
+	if err != nil || len(me.Channels) == 0 || !c.URL.Query().Has("first") {
+		return nil, err
+	}
+	res := firstWire{ChannelID: me.Channels[0].ID}
+	for _, want := range []int64{me.Person.ChannelID, asked} {
+		if slices.ContainsFunc(me.Channels, func(l channelLine) bool { return l.ID == want }) {
+			res.ChannelID = want
+		}
+	}
+	if res.Changes, err = s.stamps.of(c.Context(), res.ChannelID); err != nil {
+		return nil, err
+	}
+	res.Plan, err = s.planOf(c, res.ChannelID, "", weekDays)
+	return &res, err
 }
 
 // openSession takes Telegram's data once and gives a session; with a session it says who that is.
@@ -160,6 +191,10 @@ func (s *Server) openSession(c *call) (reply, error) {
 		_, res.ExpiresAt, _ = s.sessions.check(token) // admit just did
 	}
 	me, err := s.meOf(c)
+	if err != nil {
+		return reply{}, err
+	}
 	res.meWire = me
+	res.First, err = s.firstOf(c, me)
 	return ok(res), err
 }

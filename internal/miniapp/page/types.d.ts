@@ -18,7 +18,7 @@ export interface Channel extends ChannelLine {
   digest: string; digest_at: string;
 }
 export interface Me { person: Person; channels: ChannelLine[] }
-export interface Session extends Me { token: string; expires_at: string }
+export interface Session extends Me { token: string; expires_at: string; first?: { channel_id: number; changes: Changes; plan: Plan } }
 
 export interface Reason { code: string; words?: string[]; points?: number }
 export interface Check { code: string; detail?: string }

@@ -30,6 +30,9 @@ let onExpired = () => {};
 /** @param {{ session: (s: Session) => void, reach: (online: boolean) => void, expired: () => void }} hooks */
 export function hooks({ session, reach, expired }) { onSession = session; onReach = reach; onExpired = expired; }
 
+/** The first request for a session: index.html sent it while this script was on its way. @type {Promise<Response> | undefined} */
+let early = /** @type {any} */ (window).early;
+
 /**
  * Opens a session with Telegram's signed data, or renews the one at hand.
  * @returns {Promise<Session>}
@@ -44,6 +47,7 @@ export async function signIn() {
       const s = /** @type {Session} */ (await request('POST', 'session', undefined, { authorization }).then(r => r.body));
       token = s.token;
       sessionStorage.setItem('session', token);
+      if (s.first) seen.set(`channels/${s.first.channel_id}/plan?days=7`, { etag: '', body: s.first.plan, fresh: true });
       onSession(s);
       return s;
     } catch (err) {
@@ -84,10 +88,12 @@ async function request(method, path, body, headers) {
   let res;
   const plain = typeof body === 'string';
   try {
-    res = await fetch(new URL(path, base), {
+    const sent = path === 'session' && early;
+    early = undefined;
+    res = await (sent || fetch(new URL(path, base), {
       method, headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': plain ? 'text/x-opml' : 'application/json' }), ...headers },
       body: body === undefined ? undefined : plain ? body : JSON.stringify(body), cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(20000),
-    });
+    }));
   } catch {
     onReach(false);
     throw new ApiError('offline', 0);
@@ -102,7 +108,7 @@ async function request(method, path, body, headers) {
   return { body: data, etag, status: res.status };
 }
 
-/** What was read last, by path: shown at once, then confirmed. @type {Map<string, { etag: string, body: any }>} */
+/** What was read last, by path: shown at once, then confirmed. @type {Map<string, { etag: string, body: any, fresh?: boolean }>} */
 const seen = new Map();
 
 /** What is known without asking. @param {string} path */
@@ -111,6 +117,7 @@ export const peek = path => seen.get(path)?.body;
 /** @param {string} path @returns {Promise<any>} */
 export async function get(path) {
   const known = seen.get(path);
+  if (known?.fresh) { known.fresh = false; return known.body; }
   const res = await authorised('GET', path, undefined, known?.etag ? { 'if-none-match': known.etag } : {});
   if (res.status === 304) return known?.body;
   if (seen.size > 60) seen.clear();
@@ -136,12 +143,11 @@ export async function send(method, path, body, headers) {
 /**
  * Watches one channel and calls back with the names of what changed, until stopped.
  * @param {number} channel @param {(changed: (keyof Changes)[]) => void} changed @param {(how: 'live' | 'asking' | 'off') => void} mode
+ * @param {Changes | null} last what is known already
  * @returns {() => void}
  */
-export function watch(channel, changed, mode) {
+export function watch(channel, changed, mode, last) {
   const stop = new AbortController();
-  /** @type {Changes | null} */
-  let last = null;
   /** @param {Changes} now */
   const take = now => {
     const before = last;

@@ -91,10 +91,10 @@ function show(name, params, force) {
 
 /** @param {View} next */
 function swap(next) {
+  if (view) $('view').scrollTop = 0;
   view?.gone?.();
   view = next;
   $('view').replaceChildren(next.el);
-  $('view').scrollTop = 0;
   $('app').removeAttribute('aria-busy');
 }
 
@@ -113,13 +113,15 @@ function locked(code) {
     code !== 'session.missing' && button(t('again'), () => location.reload(), { class: 'primary' })));
 }
 
-function listen() {
+/** @param {Session} [s] the session that was just opened */
+function listen(s) {
   stopWatching();
   if (!state.channel) return;
+  const first = s?.first;
   stopWatching = watch(state.channel.id, async topics => {
     if (topics.includes('settings') || topics.includes('drafts')) await state.refresh().catch(() => {});
     view?.changed?.(topics);
-  }, m => { if (m !== mode) { mode = m; drawTop(); } });
+  }, m => { if (m !== mode) { mode = m; drawTop(); } }, first?.channel_id === state.channel.id ? first.changes : null);
 }
 
 /** @param {Session} s */
@@ -162,8 +164,9 @@ async function start() {
   current = first;
   setLanguage(launchLanguage() ?? 'en');
   drawTabs();
+  /** @type {Session} */ let s;
   try {
-    const s = await signIn();
+    s = await signIn();
     if (s.person.language !== language()) setLanguage(s.person.language);
   } catch (err) {
     if (err instanceof ApiError && err.status === 401) locked(err.code === 'session.missing' ? 'session.missing' : 'session.expired');
@@ -171,8 +174,9 @@ async function start() {
     else { $('app').removeAttribute('aria-busy'); $('view').replaceChildren(trouble(err, () => location.reload())); }
     return;
   }
-  listen();
   show(first, query, true);
+  // What there is to see comes first, the stream of news after it was painted.
+  requestAnimationFrame(() => setTimeout(() => listen(s)));
   document.documentElement.dataset.ready = 'true';
 }
 

@@ -38,8 +38,7 @@ export function planView() {
     try {
       const res = await get(p);
       if (turn !== mine) return false;
-      plan = res;
-      draw();
+      if (plan !== res) { plan = res; draw(); }
     } catch (err) {
       if (turn !== mine) return false;
       if (plan) toast(explain(err), { tone: 'bad' });
