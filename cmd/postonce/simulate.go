@@ -24,7 +24,10 @@ func (p *program) simulate(ctx context.Context, args []string) error {
 	fs.IntVar(&sim.Size.Sources, "sources", 100_000, "sources")
 	fs.IntVar(&sim.Size.Items, "items", 5_000_000, "items")
 	fs.IntVar(&sim.Rounds, "rounds", 5, "rounds of 100 new items at each share")
-	fs.BoolVar(&sim.Keep, "keep", false, "leave the database behind")
+	fs.IntVar(&sim.ADay, "a-day", 0, "items on a day; 0: as many as make a year")
+	fs.BoolVar(&sim.Keep, "keep", false, "leave the databases behind")
+	fs.BoolVar(&sim.Again, "again", false, "measure the databases that an earlier --keep left behind")
+	load := fs.Bool("load-only", false, "load and keep, measure later with --again")
 	shares := fs.String("shares", "1,10,100", "per cent of the size, rising")
 	asJSON := fs.Bool("json", false, "print JSON")
 	rest, err := parse(fs, args)
@@ -38,8 +41,11 @@ func (p *program) simulate(ctx context.Context, args []string) error {
 		}
 		sim.Shares = append(sim.Shares, n)
 	}
-	if len(rest) > 0 || sim.Size.Channels < 1 || sim.Size.Sources < 1 || sim.Size.Items < 100 || sim.Rounds < 1 {
-		return usagef("want `postonce simulate [--channels N] [--sources N] [--items N] [--shares 1,10,100]`, at least 100 items")
+	if len(rest) > 0 || sim.Size.Channels < 1 || sim.Size.Sources < 1 || sim.Size.Items < 100 || sim.Rounds < 1 || sim.ADay < 0 {
+		return usagef("want `postonce simulate [--channels N] [--sources N] [--items N] [--a-day N] [--shares 1,10,100]`, at least 100 items")
+	}
+	if sim.Settle = 11 * time.Second; *load {
+		sim.Keep, sim.Rounds = true, -1
 	}
 	cfg, err := config.Load(p.environ)
 	if err != nil {

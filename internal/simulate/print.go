@@ -36,9 +36,10 @@ func Print(w io.Writer, costs []Cost) error {
 	spent("a poll, one new", func(c Cost) time.Duration { return c.Fresh })
 	spent("an item, polled to scored", func(c Cost) time.Duration { return c.Chain })
 	spent("the operator's figures", func(c Cost) time.Duration { return c.Figures })
+	row("pages read an item", func(c Cost) string { return fmt.Sprintf("%.0f", c.Pages) }, func(c Cost) float64 { return c.Pages })
 	row("items a second", func(c Cost) string { return fmt.Sprintf("%.0f", c.Through) }, func(c Cost) float64 { return c.Through })
 	row("items a day at half of that", func(c Cost) string { return fmt.Sprintf("%.1f M", c.Headroom/1e6) }, none)
 	row("database", func(c Cost) string { return fmt.Sprintf("%.2f GB", float64(c.Bytes)/1e9) }, none)
-	row("bytes an item", func(c Cost) string { return fmt.Sprint(c.PerItem) }, none)
+	row("bytes an item", func(c Cost) string { return fmt.Sprint(c.PerItem) }, func(c Cost) float64 { return float64(c.PerItem) })
 	return t.Flush()
 }

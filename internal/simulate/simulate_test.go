@@ -18,7 +18,7 @@ func TestASmallSimulationMeasuresEverything(t *testing.T) {
 	url := dbtest.URL(t)
 	cfg := simulate.Config{
 		URL: url, Name: fmt.Sprint("simulation_", os.Getpid()), Size: simulate.Size{Channels: 5, Sources: 40, Items: 2000},
-		Shares: []int{50, 100}, Rounds: 1, Polled: 10, Say: t.Logf, Now: time.Now,
+		Shares: []int{50, 100}, Rounds: 1, Polled: 4, Say: t.Logf, Now: time.Now,
 	}
 	costs, err := simulate.Run(t.Context(), cfg)
 	if err != nil {
@@ -38,12 +38,18 @@ func TestASmallSimulationMeasuresEverything(t *testing.T) {
 	}
 	t.Log("\n" + b.String())
 
-	cfg.Keep = true // the database is gone: it can be made again, and is then in the way
-	cfg.Shares = nil
+	cfg.Shares, cfg.Keep, cfg.Rounds = []int{50}, true, -1 // the databases are gone: one can be made again, and is then in the way
 	if _, err := simulate.Run(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := simulate.Run(t.Context(), cfg); !errors.Is(err, simulate.ErrExists) {
 		t.Errorf("a second one in the same place: %v", err)
+	}
+	cfg.Again, cfg.Keep, cfg.Rounds = true, false, 1
+	if again, err := simulate.Run(t.Context(), cfg); err != nil || len(again) != 1 || again[0].Chain <= 0 {
+		t.Errorf("measured again: %+v %v", again, err)
+	}
+	if _, err := simulate.Run(t.Context(), cfg); !errors.Is(err, simulate.ErrMissing) {
+		t.Errorf("measured where nothing is: %v", err)
 	}
 }

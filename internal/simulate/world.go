@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +17,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/postonce/postonce/internal/fetch"
-	"github.com/postonce/postonce/internal/ops/watch"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/scoring"
 	"github.com/postonce/postonce/internal/sources"
@@ -32,8 +32,11 @@ const (
 type world struct {
 	cfg    Config
 	pool   *pgxpool.Pool
+	share  int
 	began  time.Time
 	size   Size // of the background
+	loaded time.Duration
+	opened bool
 	feeds  *newsroom
 	src    *sources.Service
 	engine *queue.Engine
@@ -42,8 +45,13 @@ type world struct {
 
 func (w *world) now() time.Time { return w.cfg.Now() }
 
-func newWorld(ctx context.Context, cfg Config, pool *pgxpool.Pool) (*world, error) {
-	w := &world{cfg: cfg, pool: pool, began: cfg.Now(), feeds: newNewsroom()}
+// newWorld is the middle of the product on pool, stopped: open starts it.
+func newWorld(cfg Config, pool *pgxpool.Pool, share int) *world {
+	part := func(n int) int { return max(n*share/100, 1) }
+	w := &world{
+		cfg: cfg, pool: pool, share: share, began: cfg.Now(), feeds: newNewsroom(cfg.Now().Unix()),
+		size: Size{Channels: cfg.Size.Channels, Sources: part(cfg.Size.Sources), Items: part(cfg.Size.Items)},
+	}
 	web := fetch.New(fetch.Config{AllowNets: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	registry := queue.NewRegistry()
 	score := scoring.New(scoring.Config{
@@ -65,38 +73,25 @@ func newWorld(ctx context.Context, cfg Config, pool *pgxpool.Pool) (*world, erro
 	story.Register(registry)
 	score.Register(registry)
 	w.engine = queue.New(queue.Config{Pool: pool, Registry: registry, PollEvery: 200 * time.Millisecond})
-	if err := w.addChannels(ctx); err != nil {
-		return nil, err
-	}
+	return w
+}
+
+// open adds the sources that are really polled and starts the queue.
+func (w *world) open(ctx context.Context) error {
 	if err := w.addSources(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	return w, w.engine.Start(ctx)
+	w.opened = true
+	return w.engine.Start(ctx)
 }
 
 func (w *world) close() {
 	stop, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	_ = w.engine.Stop(stop)
+	if w.opened {
+		_ = w.engine.Stop(stop)
+	}
 	w.feeds.server.Close()
-}
-
-// addChannels copies the channels in, each with an owner and topics.
-func (w *world) addChannels(ctx context.Context) error {
-	n := w.cfg.Size.Channels
-	err := w.copyIn(ctx, "people", []string{"id", "first_name"}, 0, n, func(i int) []any {
-		return []any{int64(i + 1), fmt.Sprint("Person ", i)}
-	})
-	if err != nil {
-		return fmt.Errorf("load people: %w", err)
-	}
-	err = w.copyIn(ctx, "channels", []string{"chat_id", "title", "look_for", "created_by"}, 0, n, func(i int) []any {
-		return []any{-int64(i + 1), fmt.Sprint("Channel ", i), title(i), int64(i + 1)}
-	})
-	if err != nil {
-		return fmt.Errorf("load channels: %w", err)
-	}
-	return nil
 }
 
 // addSources adds the ones that are really polled, each followed by a few channels.
@@ -116,7 +111,7 @@ func (w *world) addSources(ctx context.Context) error {
 			return fmt.Errorf("add %s: %w", url, err)
 		}
 		w.urls = append(w.urls, url)
-		err = w.copyIn(ctx, "subscriptions", []string{"channel_id", "source_id", "created_by", "baseline_done_at"}, 0, followers, func(k int) []any {
+		err = w.copyIn(ctx, "subscriptions", []string{"channel_id", "source_id", "created_by", "baseline_done_at"}, followers, func(k int) []any {
 			return []any{int64((i*followers+k)%w.cfg.Size.Channels + 1), added.ID, int64(1), w.now()}
 		})
 		if err != nil {
@@ -127,6 +122,14 @@ func (w *world) addSources(ctx context.Context) error {
 }
 
 const (
+	// pagesSQL counts what was asked of the tables and their indexes, whether it lay in memory or not.
+	pagesSQL = `
+SELECT coalesce(sum(coalesce(heap_blks_hit, 0) + coalesce(heap_blks_read, 0)
+                  + coalesce(idx_blks_hit, 0) + coalesce(idx_blks_read, 0)
+                  + coalesce(toast_blks_hit, 0) + coalesce(toast_blks_read, 0)
+                  + coalesce(tidx_blks_hit, 0) + coalesce(tidx_blks_read, 0)), 0)::bigint
+  FROM pg_statio_user_tables`
+
 	dryJobsSQL = `
 SELECT count(*)
   FROM jobs
@@ -135,50 +138,6 @@ SELECT count(*)
 	sizeSQL = `
 SELECT pg_database_size(current_database())`
 )
-
-func (w *world) measureAt(ctx context.Context, share int) (Cost, error) {
-	part := func(n int) int { return n * share / 100 }
-	c := Cost{Share: share, Size: Size{Channels: w.cfg.Size.Channels, Sources: part(w.cfg.Size.Sources), Items: part(w.cfg.Size.Items)}}
-	w.cfg.Say("loading %d %%", share)
-	from := w.now()
-	if err := w.grow(ctx, c.Size); err != nil {
-		return c, err
-	}
-	c.Load = w.now().Sub(from)
-	if err := w.pool.QueryRow(ctx, sizeSQL).Scan(&c.Bytes); err != nil {
-		return c, err
-	}
-	c.PerItem = c.Bytes / int64(max(c.Size.Items, 1))
-	w.cfg.Say("measuring")
-	if _, err := w.round(ctx, true); err != nil { // warms what is cold after the load
-		return c, err
-	}
-	var idle, fresh, chain []time.Duration
-	began, items := w.now(), 0
-	for range w.cfg.Rounds {
-		took, err := w.round(ctx, true)
-		if err != nil {
-			return c, err
-		}
-		fresh = append(fresh, took.polls...)
-		chain = append(chain, took.drain/time.Duration(w.cfg.Polled))
-		items += w.cfg.Polled
-	}
-	c.Through = float64(items) / w.now().Sub(began).Seconds()
-	took, err := w.round(ctx, false)
-	if err != nil {
-		return c, err
-	}
-	idle = took.polls
-	c.Idle, c.Fresh, c.Chain = median(idle), median(fresh), median(chain)
-	c.Headroom = c.Through * 24 * 3600 / 2
-	at := w.now()
-	if _, err := watch.Read(ctx, w.pool); err != nil {
-		return c, err
-	}
-	c.Figures = w.now().Sub(at)
-	return c, nil
-}
 
 // took is one round over all real sources.
 type took struct {
@@ -230,20 +189,24 @@ func median(list []time.Duration) time.Duration {
 	return list[len(list)/2]
 }
 
-// newsroom serves feeds from this process.
+// newsroom serves feeds from this process. Its addresses and entries are never
+// those of another run on the same database.
 type newsroom struct {
-	server *httptest.Server
-	mu     sync.Mutex
-	issue  int // guarded by mu; each one adds an entry to every feed
+	server  *httptest.Server
+	edition int64
+	mu      sync.Mutex
+	issue   int // guarded by mu; each one adds an entry to every feed
 }
 
-func newNewsroom() *newsroom {
-	n := &newsroom{issue: known}
+func newNewsroom(edition int64) *newsroom {
+	n := &newsroom{issue: known, edition: edition}
 	n.server = httptest.NewServer(n)
 	return n
 }
 
-func (n *newsroom) url(i int) string { return fmt.Sprintf("%s/feed/%d.xml", n.server.URL, i) }
+func (n *newsroom) url(i int) string {
+	return fmt.Sprintf("%s/%d/feed/%d.xml", n.server.URL, n.edition, i)
+}
 
 func (n *newsroom) publish() {
 	n.mu.Lock()
@@ -256,12 +219,13 @@ func (n *newsroom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.mu.Lock()
 	issue := n.issue
 	n.mu.Unlock()
-	name := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/feed/"), ".xml")
+	name := strings.TrimSuffix(path.Base(r.URL.Path), ".xml")
 	var b strings.Builder
 	fmt.Fprintf(&b, `<rss version="2.0"><channel><title>Feed %s</title><link>http://feed-%s.example/</link>`, name, name)
 	for k := issue; k > issue-known-1 && k > 0; k-- {
+		entry := int(n.edition%1_000_000)*1_000_000 + k*10_000 + atoi(name)
 		fmt.Fprintf(&b, `<item><guid>feed-%s-%d</guid><link>http://feed-%s.example/%d</link><title>%s</title><description>%s</description></item>`,
-			name, k, name, k, title(1_000_000*(k+1)+len(name)*7919+atoi(name)), strings.Repeat(title(k*31+atoi(name))+". ", 12))
+			name, entry, name, entry, title(madeFrom+entry), strings.Repeat(title(entry*31)+". ", 12))
 	}
 	b.WriteString(`</channel></rss>`)
 	w.Header().Set("Content-Type", "application/rss+xml")
