@@ -28,6 +28,7 @@ import (
 // bundle is a publisher on its own database, before the local stand-in for
 // Telegram, over a real socket.
 type bundle struct {
+	desk   *queue.Desk
 	t      *testing.T
 	pool   *pgxpool.Pool
 	tg     *sandbox.Sandbox
@@ -87,6 +88,7 @@ func newBundle(t *testing.T, change ...func(*publishing.Config)) *bundle {
 	b.pub = publishing.New(cfg)
 	registry := queue.NewRegistry()
 	b.pub.Register(registry)
+	b.desk = &queue.Desk{Pool: b.pool, Registry: registry}
 	b.engine = queue.New(queue.Config{
 		Pool: b.pool, Registry: registry, Logger: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel),
 		PollEvery: 30 * time.Millisecond, ReapEvery: 100 * time.Millisecond, KeepEvery: 50 * time.Millisecond,

@@ -51,6 +51,9 @@ func (s *Service) kinds() {
 		Name: "publish", Tier: queue.Critical, Policy: queue.Ledger, Class: queue.Strict, MaxFailures: publishFailures,
 		Key:  func(a PublishArgs) string { return fmt.Sprintf("%d:%d", a.DraftID, a.Transition) },
 		Work: s.workPublish,
+		Settled: func(ctx context.Context, tx pgx.Tx, _ PublishArgs, end queue.Settlement) error {
+			return s.settledAtDesk(ctx, tx, end.EffectKey)
+		},
 	}
 	s.look = queue.Kind[LookArgs]{
 		Name: "reconcile", Tier: queue.Default, Policy: queue.Ledger, Class: queue.Courtesy,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/postonce/postonce/internal/editorial"
 	"github.com/postonce/postonce/internal/publishing"
+	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/sandbox"
 )
 
@@ -279,6 +280,38 @@ func TestItsThereIsTakenForAnAnswer(t *testing.T) {
 	}
 	if n := value[int](b, `SELECT count(*) FROM job_archive WHERE status = 'open'`); n != 0 {
 		t.Errorf("%d archive rows are still open\n%s", n, b.dump())
+	}
+}
+
+// TestTheDeskSettlesThePublicationWithTheJob: what an operator says of a doubt
+// holds for the draft and the publication at once, not after the next sweep.
+func TestTheDeskSettlesThePublicationWithTheJob(t *testing.T) {
+	t.Parallel()
+	for says, want := range map[queue.Evidence]editorial.DraftState{queue.EvidenceDone: editorial.Published, queue.EvidenceNotDone: editorial.Failed} {
+		t.Run(string(says), func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t)
+			b.tg.AddFault(sandbox.Fault{Kind: sandbox.FaultLost, Method: "sendMessage", Apply: says == queue.EvidenceDone})
+			id := b.schedule("The operator looks", "")
+			b.start()
+			b.waitState(id, editorial.Unconfirmed)
+			job := value[int64](b, `SELECT job_id FROM job_archive`)
+			var err error
+			if says == queue.EvidenceDone {
+				_, err = b.desk.Confirm(t.Context(), job, "ann")
+			} else {
+				_, err = b.desk.Replay(t.Context(), job, "ann", says)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := value[editorial.DraftState](b, `SELECT state FROM drafts WHERE id = $1`, id); got != want {
+				t.Errorf("right after the decision the draft is %s, want %s\n%s", got, want, b.dump())
+			}
+			if n := value[int](b, `SELECT count(*) FROM publications WHERE state = 'unconfirmed'`); n != 0 {
+				t.Error("the publication is still in doubt")
+			}
+		})
 	}
 }
 

@@ -66,10 +66,7 @@ func (s *Service) sweepChanges(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// An effect that is done or not done while the publication says otherwise was
-// settled in the archive; one in doubt whose job will not run belongs to a
-// worker that died.
-const leftBehindSQL = `
+const leftBehindColumnsSQL = `
 SELECT p.draft_id,
        p.channel_id,
        p.effect_key,
@@ -78,7 +75,16 @@ SELECT p.draft_id,
        coalesce(e.external_id, ''),
        e.detail
   FROM publications p
-  JOIN effects e ON e.effect_key = p.effect_key
+  JOIN effects e ON e.effect_key = p.effect_key`
+
+const leftBehindOneSQL = leftBehindColumnsSQL + `
+ WHERE p.effect_key = $1
+   AND p.state IN ('sending', 'unconfirmed')`
+
+// An effect that is done or not done while the publication says otherwise was
+// settled in the archive; one in doubt whose job will not run belongs to a
+// worker that died.
+const leftBehindSQL = leftBehindColumnsSQL + `
  WHERE p.state IN ('sending', 'unconfirmed')
    AND (p.state = 'sending' OR e.state IN ('done', 'not_done'))
    AND NOT EXISTS (
@@ -116,6 +122,23 @@ func (s *Service) sweepPublications(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	return nil
+}
+
+// settledAtDesk follows what an operator said of a doubt in the archive, in the
+// same transaction: neither the card nor /ops asks on.
+func (s *Service) settledAtDesk(ctx context.Context, tx pgx.Tx, effectKey string) error {
+	rows, err := tx.Query(ctx, leftBehindOneSQL, effectKey)
+	if err != nil {
+		return err
+	}
+	l, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[leftBehind])
+	if postgres.NoRows(err) {
+		return nil // settled meanwhile, or a later send of the same draft is in doubt
+	}
+	if err != nil {
+		return err
+	}
+	return s.bringIn(ctx, tx, l)
 }
 
 // bringIn settles one publication by what the ledger says.

@@ -180,18 +180,40 @@ type Attempt struct {
 	ClaimedAt *time.Time `json:"claimed_at,omitempty"`
 	Outcome   string     `json:"outcome"`
 	Error     string     `json:"error,omitempty"`
-	WorkerID  int64      `json:"worker_id,omitempty"`
+	Worker
 }
 
+// Worker is one start of a process that works jobs; zero: none, or one that is no longer known.
+type Worker struct {
+	ID    int64  `json:"worker_id,omitempty"`
+	Host  string `json:"worker_host,omitempty"`
+	PID   int    `json:"worker_pid,omitempty"` // as the process saw itself: in a container 1 or 7
+	Build string `json:"worker_build,omitempty"`
+}
+
+const workerColumns = `
+       coalesce(w.id, 0),
+       coalesce(w.host, ''),
+       coalesce(w.pid, 0),
+       coalesce(w.build, '')`
+
 const jobAttemptsSQL = `
-SELECT at,
-       claimed_at,
-       outcome,
-       coalesce(error, ''),
-       coalesce(leased_by, 0)
-  FROM job_attempts
- WHERE job_id = $1
- ORDER BY at`
+SELECT t.at,
+       t.claimed_at,
+       t.outcome,
+       coalesce(t.error, ''),` + workerColumns + `
+  FROM job_attempts t
+  LEFT JOIN workers w ON w.id = t.leased_by
+ WHERE t.job_id = $1
+ ORDER BY t.at`
+
+// Who runs the job now, or ran it last before it was archived.
+const jobWorkerSQL = `
+SELECT ` + workerColumns + `
+  FROM (SELECT leased_by FROM jobs WHERE id = $1
+         UNION ALL
+        SELECT leased_by FROM job_archive WHERE job_id = $1) l
+  JOIN workers w ON w.id = l.leased_by`
 
 // EffectRow is one row of the ledger.
 type EffectRow struct {
@@ -249,6 +271,7 @@ func EffectOf(ctx context.Context, db Reader, key string) (EffectRow, error) {
 // Trace is a job's whole story.
 type Trace struct {
 	Row
+	Worker                   // who runs it now, or ran it last before it was archived
 	Payload  json.RawMessage `json:"payload,omitempty"`
 	Attempts []Attempt       `json:"attempts"`
 	Effects  []EffectRow     `json:"effects"`
@@ -276,6 +299,13 @@ func Show(ctx context.Context, db Reader, jobID int64) (*Trace, error) {
 	}
 	if err = db.QueryRow(ctx, jobPayloadSQL, jobID).Scan(&t.Payload); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("read payload of job %d: %w", jobID, err)
+	}
+	workers, err := collect[Worker](ctx, db, jobWorkerSQL, jobID)
+	if err != nil {
+		return nil, err
+	}
+	if len(workers) > 0 {
+		t.Worker = workers[0]
 	}
 	if t.Children, err = readRows(ctx, db, jobChildrenSQL, jobID); err != nil {
 		return nil, err

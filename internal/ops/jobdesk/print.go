@@ -66,6 +66,9 @@ func printTrace(w io.Writer, t *queue.Trace) error {
 	p.some("runs at     %s", stamp(t.RunAt))
 	p.some("ended       %s", stamp(t.EndedAt))
 	p.line("failures    %d, expired leases %d", t.Failures, t.Expiries)
+	if t.ID != 0 {
+		p.line("worker      %s", worker(t.Worker))
+	}
 	p.some("last error  %s", t.LastError)
 	if t.ResolvedBy != "" {
 		p.line("decision    %s", what(t.Row))
@@ -77,7 +80,7 @@ func printTrace(w io.Writer, t *queue.Trace) error {
 	p.some("payload     %s", string(t.Payload))
 	p.section("attempts that did not complete", len(t.Attempts))
 	for _, a := range t.Attempts {
-		p.line("  %s  %-13s worker %d  %s", stamp(&a.At), a.Outcome, a.WorkerID, a.Error)
+		p.line("  %s  %-13s %s  %s", stamp(&a.At), a.Outcome, worker(a.Worker), a.Error)
 	}
 	p.section("effects", len(t.Effects))
 	for _, e := range t.Effects {
@@ -93,6 +96,15 @@ func printTrace(w io.Writer, t *queue.Trace) error {
 		p.line("  %d  %s %s  %s", r.JobID, r.Kind, r.Key, state(r))
 	}
 	return p.err
+}
+
+// worker names a process so that somebody can find it: its host (a container's
+// is its short id), its process there, and what it was built from.
+func worker(w queue.Worker) string {
+	if w.ID == 0 {
+		return "no worker"
+	}
+	return fmt.Sprintf("worker %d (process %d on %s, %s)", w.ID, w.PID, w.Host, w.Build)
 }
 
 func tail(e queue.EffectRow) string {
