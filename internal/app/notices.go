@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 
@@ -292,6 +294,7 @@ func notifyRestored(ctx context.Context, tx pgx.Tx, r restore.Report) error {
 	}
 	if !r.Released {
 		n.Code = "notice.restored_held"
+		n.Buttons = append(n.Buttons, chat.NoticeButton{Code: "button.release_channel", Data: chat.DataRelease(r.ChannelID)})
 	}
 	return tellOf(ctx, tx, r.ChannelID, n)
 }
@@ -332,12 +335,33 @@ func notifyIncident(ctx context.Context, tx pgx.Tx, i watch.Incident) error {
 	if err != nil {
 		return err
 	}
+	code := incidentCode(i.Name)
 	n := chat.Notice{
 		Key:  fmt.Sprintf("incident:%d:open", i.ID),
-		Code: "notice.incident", Args: map[string]any{"What": i.Name + " " + i.Subject + ": " + i.Detail},
+		Code: "notice.incident", Args: i.Args, Codes: map[string]string{"What": code, "Mend": code + ".mend"}, Urgent: true,
+		Buttons: []chat.NoticeButton{{Code: "button.ops", Data: chat.DataOps()}},
 	}
+	if n.Args == nil {
+		n.Args = map[string]any{}
+	}
+	n.Args["Section"] = i.Name
 	if !i.ClosedAt.IsZero() {
-		n.Key, n.Code = fmt.Sprintf("incident:%d:closed", i.ID), "notice.incident_over"
+		n.Key, n.Code, n.Buttons = fmt.Sprintf("incident:%d:closed", i.ID), "notice.incident_over", nil
+		n.Codes = map[string]string{"What": code + ".over"}
 	}
 	return chat.NotifyTx(ctx, tx, n, operators...)
+}
+
+// incidentCode is where the texts of an alert stand: PostonceQueueStuck is
+// incident.queue_stuck, with .mend and .over below it.
+func incidentCode(name string) string {
+	var b strings.Builder
+	b.WriteString("incident.")
+	for i, r := range strings.TrimPrefix(name, "Postonce") {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }

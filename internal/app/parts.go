@@ -128,7 +128,8 @@ func (p *parts) buildEdges(a *App) error {
 		Channels: p.channels, Planning: p.planning, Sources: p.sources, Stories: p.stories, Scoring: p.scoring,
 		Drafting: p.drafting, Publishing: p.publishing, Billing: p.billing, Registry: p.registry, Packs: a.process.Packs,
 		OnDecided: chat.DraftDecidedTx, OnMissed: notifyMissed, OnImported: notifyImported, OnPilot: notifyPilot, OnRecap: notifyRecap,
-		Open: a.cfg.Access == "open", Operators: a.cfg.OperatorIDs,
+		OnRelease: releaseChannel,
+		Open:      a.cfg.Access == "open", Operators: a.cfg.OperatorIDs,
 	})
 	p.desk.RegisterImports(p.registry)
 	p.desk.RegisterPlans(p.registry)

@@ -102,6 +102,12 @@ func bringToSchedule(ctx context.Context, tx pgx.Tx, draftID int64, at time.Time
 	return fmt.Errorf("draft %d is %s: %w", draftID, d.State, errStuck)
 }
 
+// releaseChannel lets one held channel publish again and tells its people.
+func releaseChannel(ctx context.Context, tx pgx.Tx, channelID int64, by string) (bool, error) {
+	released, _, err := restore.Release(ctx, tx, channelID, by, notifyReleased)
+	return released > 0, err
+}
+
 // registerRestore adds its jobs and its regular check.
 func registerRestore(r *queue.Registry, s *restore.Service) {
 	queue.Register(r, s.Kind())

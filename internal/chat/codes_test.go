@@ -22,7 +22,7 @@ func families() []string {
 		"weekday.", "month.", "ago.", "in.", "role.", "right.", "channel.", "setting.", "link_style.", "image_style.", "missed.",
 		"autopilot.", "digest.", "tone.", "skip.", "failure.", "fallback.", "did.", "already.", "reason.", "check.", "kind.", "error.source.",
 		"error.setting.", "filter.ask.", "job.", "meter.", "text.", "menu.", "notice.", "card.kind.", "life.", "erased.", "stays.",
-		"verdict.", "voice.", "finding.", "how.", "rewrite_failed.", "usage.", "settled.", "change.",
+		"incident.", "verdict.", "voice.", "finding.", "how.", "rewrite_failed.", "usage.", "settled.", "change.",
 	}
 }
 

@@ -24,6 +24,9 @@ type Notice struct {
 	Zone     string            `json:"zone,omitempty"`
 	Lines    []NoticeLine      `json:"lines,omitempty"`
 	Buttons  []NoticeButton    `json:"buttons,omitempty"`
+	// Urgent goes by the critical tier, past what waits in the others: the news
+	// that a tier is stuck must not wait in it.
+	Urgent bool `json:"urgent,omitempty"`
 }
 
 // NoticeLine is a post below a notice; URL may be empty.
@@ -64,6 +67,9 @@ func DataSources(channel int64) string { return data("sl", channel, 0) }
 // DataCheckRights looks again at what the bot may do in a channel.
 func DataCheckRights(chatID int64) string { return data("lk", chatID) }
 
+// DataRelease asks whether a channel that is held after a restore may go on.
+func DataRelease(channel int64) string { return data("rl", channel) }
+
 // DataPlan opens a channel's plan.
 func DataPlan(channel int64) string { return data("pl", channel, 0) }
 
@@ -83,6 +89,19 @@ func (c *Chat) NoticeKind() queue.Kind[Notice] {
 	return k
 }
 
+// AlarmKind sends urgent notices.
+func (c *Chat) AlarmKind() queue.Kind[Notice] {
+	k := alarmKind()
+	k.Work = c.workNotice
+	return k
+}
+
+func alarmKind() queue.Kind[Notice] {
+	k := noticeKind()
+	k.Name, k.Tier = "alarm", queue.Critical
+	return k
+}
+
 func noticeKind() queue.Kind[Notice] {
 	return queue.Kind[Notice]{
 		Name: "notice", Tier: queue.Default, Policy: queue.Ledger, Class: queue.Courtesy,
@@ -97,7 +116,11 @@ func NotifyTx(ctx context.Context, tx pgx.Tx, n Notice, people ...int64) error {
 		list[i] = n
 		list[i].PersonID = p
 	}
-	_, err := noticeKind().EnqueueManyTx(ctx, tx, list)
+	kind := noticeKind()
+	if n.Urgent {
+		kind = alarmKind()
+	}
+	_, err := kind.EnqueueManyTx(ctx, tx, list)
 	return err
 }
 
@@ -119,7 +142,7 @@ func (c *Chat) workNotice(ctx context.Context, job *queue.Job[Notice]) error {
 	}
 	for k, v := range n.Codes {
 		if t.Has(v) {
-			args[k] = t.Plain(v)
+			args[k] = t.Plain(v, args)
 		} else {
 			args[k] = v
 		}

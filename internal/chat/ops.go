@@ -124,6 +124,28 @@ func (c *Chat) kindPaused(ctx context.Context, t *turn, d tapped) error {
 	return c.opsKinds(ctx, t, tapped{})
 }
 
+// releaseAsked asks back before a channel that is held after a restored backup
+// publishes again. Tap: rl:<channel>.
+func (c *Chat) releaseAsked(ctx context.Context, t *turn, d tapped) error {
+	return t.send(ctx, message{text: t.HTML("release.ask"), rows: [][]button{
+		row(button{text: t.Plain("button.release_channel"), data: data("rl1", d.int64(0))}),
+		row(button{text: t.Plain("button.plan"), data: data("pl", d.int64(0), 0)}, button{text: t.Plain("button.cancel"), data: data("x")}),
+	}})
+}
+
+// channelReleased takes the word of somebody who looked. Tap: rl1:<channel>.
+func (c *Chat) channelReleased(ctx context.Context, t *turn, d tapped) error {
+	released, err := c.desk.Release(ctx, t.by(), d.int64(0))
+	if err != nil {
+		return err
+	}
+	code := "release.not_held"
+	if released {
+		code = "release.done"
+	}
+	return t.show(ctx, message{text: t.HTML(code), rows: [][]button{row(button{text: t.Plain("button.plan"), data: data("pl", d.int64(0), 0)})}})
+}
+
 const archivePerPage = 8
 
 // opsArchive lists open rows of the archive. Tap: oa:<page>.
@@ -166,16 +188,20 @@ func jobMessage(t *turn, v desk.ArchivedView) message {
 		"Error": shorten(v.Error, 400), "Payload": shorten(v.Payload, 600), "Effects": joinHTML("\n", effects...),
 	})}
 	if v.Status == "open" {
+		replay := button{text: t.Plain("ops.replay"), data: data("od", v.ID, "r")}
+		if v.Doubt {
+			replay = button{text: t.Plain("ops.replay_undone"), data: data("od", v.ID, "n")}
+		}
 		m.rows = append(m.rows, row(
 			button{text: t.Plain("ops.confirm"), data: data("od", v.ID, "c")},
-			button{text: t.Plain("ops.replay"), data: data("od", v.ID, "r")},
+			replay,
 			button{text: t.Plain("ops.dismiss"), data: data("od", v.ID, "d")}))
 	}
 	m.rows = append(m.rows, row(button{text: t.Plain("button.back"), data: data("oa", 0)}))
 	return m
 }
 
-// jobDecided settles an archived job. Tap: od:<job>:<c|r|d>.
+// jobDecided settles an archived job. Tap: od:<job>:<c|r|n|d>.
 func (c *Chat) jobDecided(ctx context.Context, t *turn, d tapped) error {
 	var err error
 	switch d.text(1) {
@@ -183,6 +209,8 @@ func (c *Chat) jobDecided(ctx context.Context, t *turn, d tapped) error {
 		err = c.desk.ConfirmJob(ctx, t.by(), d.int64(0))
 	case "r":
 		_, err = c.desk.ReplayJob(ctx, t.by(), d.int64(0))
+	case "n":
+		_, err = c.desk.ReplayUndone(ctx, t.by(), d.int64(0))
 	case "d":
 		err = c.desk.DismissJob(ctx, t.by(), d.int64(0))
 	default:

@@ -168,6 +168,9 @@ func (c *Chat) otherTaps() map[string]tapHandler {
 		"of": withoutArgs(c.opsFindings),
 		"og": c.findingSettled,
 		"oi": c.inviteBot,
+
+		"rl":  c.releaseAsked,
+		"rl1": c.channelReleased,
 	}
 }
 

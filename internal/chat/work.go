@@ -46,6 +46,7 @@ func (c *Chat) Register(r *queue.Registry) {
 	queue.Register(r, c.CardKind())
 	queue.Register(r, c.RecardKind())
 	queue.Register(r, c.NoticeKind())
+	queue.Register(r, c.AlarmKind())
 	queue.Register(r, c.OfferKind())
 	sweep := sweepKind()
 	queue.Register(r, sweep)

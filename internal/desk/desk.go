@@ -51,6 +51,9 @@ type Config struct {
 	OnRecap func(ctx context.Context, tx pgx.Tx, r Recap) error
 	// OnImported is told what became of a list, in the transaction that took it.
 	OnImported func(ctx context.Context, tx pgx.Tx, jobID int64, r ImportResult) error
+	// OnRelease lets a channel that is held after a restored backup publish
+	// again, on a person's word; false: it is not held. Nil: none ever is.
+	OnRelease func(ctx context.Context, tx pgx.Tx, channelID int64, by string) (bool, error)
 	// Open admits everybody (ACCESS=open); otherwise a person needs an invitation.
 	Open bool
 	// Operators are the Telegram ids of OPERATOR_IDS.
@@ -81,6 +84,7 @@ type Desk struct {
 	onImported func(ctx context.Context, tx pgx.Tx, jobID int64, r ImportResult) error
 	onPilot    func(ctx context.Context, tx pgx.Tx, p Pilot) error
 	onRecap    func(ctx context.Context, tx pgx.Tx, r Recap) error
+	onRelease  func(ctx context.Context, tx pgx.Tx, channelID int64, by string) (bool, error)
 }
 
 // New returns a Desk.
@@ -90,7 +94,7 @@ func New(cfg Config) *Desk {
 		sources: cfg.Sources, stories: cfg.Stories, scoring: cfg.Scoring,
 		drafting: cfg.Drafting, publishing: cfg.Publishing, billing: cfg.Billing, registry: cfg.Registry, packs: cfg.Packs,
 		open: cfg.Open, operators: map[int64]bool{}, rates: newRates(), onDecided: cfg.OnDecided, onMissed: cfg.OnMissed, onImported: cfg.OnImported,
-		onPilot: cfg.OnPilot, onRecap: cfg.OnRecap,
+		onPilot: cfg.OnPilot, onRecap: cfg.OnRecap, onRelease: cfg.OnRelease,
 	}
 	if d.packs == nil {
 		d.packs = SuggestedPacks()

@@ -245,6 +245,16 @@ func (d *Desk) ReplayJob(ctx context.Context, by, jobID int64) (Submission, erro
 	return Submission{JobID: dec.ReplayJobID, Fresh: dec.Fresh}, jobError(err)
 }
 
+// ReplayUndone runs an archived job again whose effect was in doubt, on the word
+// that it did not happen outside. For operators.
+func (d *Desk) ReplayUndone(ctx context.Context, by, jobID int64) (Submission, error) {
+	if err := d.operator(ctx, d.pool, by); err != nil {
+		return Submission{}, err
+	}
+	dec, err := d.archive().Replay(ctx, jobID, author(by), queue.EvidenceNotDone)
+	return Submission{JobID: dec.ReplayJobID, Fresh: dec.Fresh}, jobError(err)
+}
+
 // DismissJob closes an archived job without saying what happened. For operators.
 func (d *Desk) DismissJob(ctx context.Context, by, jobID int64) error {
 	if err := d.operator(ctx, d.pool, by); err != nil {

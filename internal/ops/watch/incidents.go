@@ -17,7 +17,7 @@ const quiet = 5 * time.Minute
 // Incident is a condition that lasted.
 type Incident struct {
 	ID        int64
-	Condition // For is not kept
+	Condition // For is not kept; Args are there at its start only
 	OpenedAt  time.Time
 	ClosedAt  time.Time // zero while it lasts
 }
@@ -105,6 +105,9 @@ func apply(ctx context.Context, tx pgx.Tx, now []Condition) (began, ended []Inci
 		opened, err := incidents(ctx, tx, incidentOpenIfLastedSQL, c.Name, c.Subject, c.For)
 		if err != nil {
 			return nil, nil, err
+		}
+		for i := range opened {
+			opened[i].Args = c.Args
 		}
 		began = append(began, opened...)
 	}
