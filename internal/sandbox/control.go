@@ -36,7 +36,9 @@ func (s *Sandbox) controlRoutes() {
 		"POST /sandbox/api/people/{id}/pay":       s.postPay,
 		"POST /sandbox/api/people/{id}/webapp":    s.postWebApp,
 		"POST /sandbox/api/people/{id}/delete":    s.postDelete,
-		"POST /sandbox/api/payments/{id}/renew":   s.postRenew,
+		"POST /sandbox/api/payments/{id}/{act}":   s.postPayment,
+		"GET /sandbox/api/people/{id}/payments":   s.getPayments,
+		"GET /sandbox/api/invoices/{slug}":        s.getInvoice,
 		"GET /sandbox/api/callbacks/{id}":         s.getCallback,
 		"GET /sandbox/api/checkouts/{id}":         s.getCheckout,
 		"GET /sandbox/api/calls":                  s.getCalls,
@@ -89,6 +91,7 @@ type request struct {
 	WaitMS    int             `json:"wait_ms"`
 	Times     int             `json:"times"`
 	Kind      string          `json:"kind"`
+	Silent    bool            `json:"silent"` // the bot is not told
 	raw       []byte
 }
 
@@ -503,15 +506,6 @@ func (s *Sandbox) getCheckout(r *http.Request, _ *request) (any, error) {
 	}
 	ms, _ := strconv.Atoi(r.URL.Query().Get("wait_ms"))
 	return s.awaitCheckout(r, r.PathValue("id"), time.Duration(ms)*time.Millisecond), nil
-}
-
-func (s *Sandbox) postRenew(r *http.Request, _ *request) (any, error) {
-	defer s.lock()()
-	p := s.renew(r.PathValue("id"))
-	if p == nil {
-		return nil, cannot("no such subscription")
-	}
-	return obj{"charge_id": p.Charge}, nil
 }
 
 // postWebApp opens the Mini App as the person: the address with signed initial

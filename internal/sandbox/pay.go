@@ -2,8 +2,10 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -24,8 +26,11 @@ func (s *Sandbox) answerCallbackQuery(a args) (any, *apiError) {
 	return true, nil
 }
 
-// readInvoice checks what Telegram Stars allow: currency XTR, no provider
-// token, exactly one price, at most 128 bytes of payload.
+const stars = "XTR"
+
+// readInvoice checks what Telegram demands. Stars: no provider token, exactly
+// one price, a subscription of 30 days. Another currency: a provider's token
+// and no subscription. At most 128 bytes of payload.
 func readInvoice(a args) (*invoice, *apiError) {
 	for _, f := range []string{"title", "description", "payload", "currency"} {
 		if a.str(f) == "" {
@@ -42,6 +47,14 @@ func readInvoice(a args) (*invoice, *apiError) {
 	if err := json.Unmarshal([]byte(a.str("prices")), &prices); err != nil {
 		return nil, badRequest("can't parse prices JSON object")
 	}
+	currency, sum := a.str("currency"), 0
+	for _, p := range prices {
+		if p.Label == "" {
+			return nil, badRequest("can't parse labeled price: LabeledPrice label must be non-empty")
+		}
+		sum += p.Amount
+	}
+	period := int(a.integer("subscription_period", 0, 0, 1<<31))
 	switch {
 	case len(a.str("payload")) > 128:
 		return nil, badRequest("INVOICE_PAYLOAD_INVALID")
@@ -49,22 +62,28 @@ func readInvoice(a args) (*invoice, *apiError) {
 		return nil, badRequest("TITLE_INVALID")
 	case len([]rune(a.str("description"))) > 255:
 		return nil, badRequest("DESCRIPTION_INVALID")
-	case a.str("currency") != "XTR":
-		return nil, badRequest("PAYMENT_PROVIDER_INVALID")
-	case a.str("provider_token") != "":
+	case len(currency) != 3:
+		return nil, badRequest("CURRENCY_INVALID")
+	case (currency == stars) != (a.str("provider_token") == ""), currency != stars && strings.Count(a.str("provider_token"), ":") < 2:
 		return nil, badRequest("PAYMENT_PROVIDER_INVALID")
 	case len(prices) == 0:
 		return nil, badRequest("there must be at least one price")
-	case len(prices) != 1 || prices[0].Amount <= 0:
+	case currency == stars && (len(prices) != 1 || sum <= 0):
 		return nil, badRequest("STARS_INVOICE_INVALID")
-	case prices[0].Label == "":
-		return nil, badRequest("can't parse labeled price: LabeledPrice label must be non-empty")
-	}
-	period := int(a.integer("subscription_period", 0, 0, 1<<31))
-	if period != 0 && period != 2592000 {
+	case sum <= 0:
+		return nil, badRequest("CURRENCY_TOTAL_AMOUNT_INVALID")
+	case period != 0 && (currency != stars || period != 2592000):
 		return nil, badRequest("SUBSCRIPTION_PERIOD_INVALID")
 	}
-	return &invoice{Title: a.str("title"), Description: a.str("description"), Payload: a.str("payload"), Currency: "XTR", Amount: prices[0].Amount, Period: period}, nil
+	return &invoice{Title: a.str("title"), Description: a.str("description"), Payload: a.str("payload"), Currency: currency, Amount: sum, Period: period}, nil
+}
+
+// price writes a sum as a client does.
+func (i *invoice) price() string {
+	if i.Currency == stars {
+		return "⭐️" + itoa(i.Amount)
+	}
+	return fmt.Sprintf("%d.%02d %s", i.Amount/100, i.Amount%100, i.Currency)
 }
 
 func (s *Sandbox) sendInvoice(a args) (any, *apiError) {
@@ -81,7 +100,7 @@ func (s *Sandbox) sendInvoice(a args) (any, *apiError) {
 		return nil, e
 	}
 	if m.Markup == nil {
-		m.Markup = raw(obj{"inline_keyboard": [][]obj{{{"text": "Pay ⭐️" + itoa(inv.Amount), "pay": true}}}})
+		m.Markup = raw(obj{"inline_keyboard": [][]obj{{{"text": "Pay " + inv.price(), "pay": true}}}})
 	}
 	m.Invoice = inv
 	return s.post(c, m, mk), nil
@@ -128,51 +147,49 @@ func (s *Sandbox) answerPreCheckoutQuery(a args) (any, *apiError) {
 	return true, nil
 }
 
-// settle takes the Stars and tells the bot.
+// settle takes the money and tells the bot.
 func (s *Sandbox) settle(co *checkout) {
 	p := s.personByID(co.Person)
 	if p == nil {
 		return
 	}
-	p.Stars -= co.Invoice.Amount
 	pay := &payment{Charge: "stx" + randomID(16), Person: p.ID, Invoice: co.Invoice, Date: s.unix()}
+	if co.Invoice.Currency == stars {
+		p.Stars -= co.Invoice.Amount
+	} else {
+		pay.Charge, pay.Provider = strconv.FormatInt(p.ID, 10)+"_"+randomID(16), "card"+randomID(12)
+	}
+	if co.Invoice.Period > 0 {
+		pay.Until = pay.Date + int64(co.Invoice.Period)
+	}
 	s.w.Payments = append(s.w.Payments, pay)
-	s.announce(pay, true, false)
+	s.announce(pay, true)
 }
 
-// announce writes the service message of a payment; renewals are further ones.
-func (s *Sandbox) announce(pay *payment, first, recurring bool) {
+// announce writes the service message of a payment and tells the bot, unless the
+// update was ordered to be lost.
+func (s *Sandbox) announce(pay *payment, told bool) {
 	body := obj{
 		"currency": pay.Invoice.Currency, "total_amount": pay.Invoice.Amount, "invoice_payload": pay.Invoice.Payload,
-		"telegram_payment_charge_id": pay.Charge, "provider_payment_charge_id": "",
+		"telegram_payment_charge_id": pay.Charge, "provider_payment_charge_id": pay.Provider,
 	}
 	if pay.Invoice.Period > 0 {
-		pay.Until = pay.Date + int64(pay.Invoice.Period)
 		body["subscription_expiration_date"] = pay.Until
-		if recurring {
-			body["is_recurring"] = true
-		}
-		if first {
+		body["is_recurring"] = true
+		if pay.First == "" {
 			body["is_first_recurring"] = true
 		}
 	}
 	p := s.personByID(pay.Person)
 	c := s.privateChat(p)
 	m := s.add(c, &message{From: p.ID, Service: raw(obj{"successful_payment": body})})
-	s.enqueue("message", c.ID, s.show(c, m))
-}
-
-// renew charges a subscription once more; for the control API.
-func (s *Sandbox) renew(charge string) *payment {
-	for _, old := range s.w.Payments {
-		if old.Charge == charge && old.Invoice.Period > 0 && !old.Canceled {
-			next := &payment{Charge: "stx" + randomID(16), Person: old.Person, Invoice: old.Invoice, Date: s.unix()}
-			s.w.Payments = append(s.w.Payments, next)
-			s.announce(next, false, true)
-			return next
-		}
+	if s.queueing.losePayments > 0 {
+		s.queueing.losePayments--
+		told = false
 	}
-	return nil
+	if told {
+		s.enqueue("message", c.ID, s.show(c, m))
+	}
 }
 
 func (s *Sandbox) paymentArg(a args) (*payment, *apiError) {
@@ -184,7 +201,7 @@ func (s *Sandbox) paymentArg(a args) (*payment, *apiError) {
 		return nil, badRequest("parameter \"telegram_payment_charge_id\" is required")
 	}
 	for _, p := range s.w.Payments {
-		if p.Charge == a.str("telegram_payment_charge_id") && p.Person == user {
+		if p.Charge == a.str("telegram_payment_charge_id") && p.Person == user && p.Invoice.Currency == stars {
 			return p, nil
 		}
 	}
@@ -199,15 +216,27 @@ func (s *Sandbox) refundStarPayment(a args) (any, *apiError) {
 	if p.Refunded {
 		return nil, badRequest("CHARGE_ALREADY_REFUNDED")
 	}
+	s.giveBack(p, true)
+	return true, nil
+}
+
+// giveBack returns the money of a payment. The bot is told of Stars alone; a
+// refund by card happens at the provider, and no update tells of it.
+func (s *Sandbox) giveBack(p *payment, told bool) {
 	p.Refunded, p.Refund = true, s.unix()
 	who := s.personByID(p.Person)
+	s.touch(who.ID)
+	if p.Invoice.Currency != stars {
+		return
+	}
 	who.Stars += p.Invoice.Amount
 	c := s.privateChat(who)
 	m := s.add(c, &message{From: s.botID, Service: raw(obj{"refunded_payment": obj{
-		"currency": "XTR", "total_amount": p.Invoice.Amount, "invoice_payload": p.Invoice.Payload, "telegram_payment_charge_id": p.Charge,
+		"currency": stars, "total_amount": p.Invoice.Amount, "invoice_payload": p.Invoice.Payload, "telegram_payment_charge_id": p.Charge,
 	}})})
-	s.enqueue("message", c.ID, s.show(c, m))
-	return true, nil
+	if told {
+		s.enqueue("message", c.ID, s.show(c, m))
+	}
 }
 
 func (s *Sandbox) editUserStarSubscription(a args) (any, *apiError) {
@@ -221,7 +250,7 @@ func (s *Sandbox) editUserStarSubscription(a args) (any, *apiError) {
 	if a.str("is_canceled") == "" {
 		return nil, badRequest("parameter \"is_canceled\" is required")
 	}
-	p.Canceled = a.boolean("is_canceled")
+	s.subscriptionOf(p).Canceled = a.boolean("is_canceled")
 	s.touch(p.Person)
 	return true, nil
 }
@@ -235,6 +264,9 @@ func (s *Sandbox) getStarTransactions(a args) (any, *apiError) {
 	}
 	var all []entry
 	for _, p := range s.w.Payments {
+		if p.Invoice.Currency != stars {
+			continue
+		}
 		partner := obj{"type": "user", "transaction_type": "invoice_payment", "user": s.showUser(p.Person), "invoice_payload": p.Invoice.Payload}
 		if p.Invoice.Period > 0 {
 			partner["subscription_period"] = p.Invoice.Period
@@ -256,7 +288,7 @@ func (s *Sandbox) getStarTransactions(a args) (any, *apiError) {
 func (s *Sandbox) getMyStarBalance(args) (any, *apiError) {
 	n := 0
 	for _, p := range s.w.Payments {
-		if !p.Refunded {
+		if !p.Refunded && p.Invoice.Currency == stars {
 			n += p.Invoice.Amount
 		}
 	}

@@ -15,9 +15,12 @@ type updateFaults struct {
 	duplicate int // the same event under a second id
 	redeliver int // confirmed, and delivered once more with the same id
 	reorder   int // swapped with the one before it
+
+	losePayments int // of a payment: it never comes
 }
 
-// UpdateFault orders disorder: kind is "duplicate", "redeliver" or "reorder".
+// UpdateFault orders disorder: kind is "duplicate", "redeliver",
+// "reorder" or "lose_payment" (the next payments are made, and no update tells of them).
 func (s *Sandbox) UpdateFault(kind string, times int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,6 +31,8 @@ func (s *Sandbox) UpdateFault(kind string, times int) bool {
 		s.queueing.redeliver = times
 	case "reorder":
 		s.queueing.reorder = times
+	case "lose_payment":
+		s.queueing.losePayments = times
 	default:
 		return false
 	}

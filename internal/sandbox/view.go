@@ -171,7 +171,7 @@ func (s *Sandbox) deleteFaults(*http.Request, *request) (any, error) {
 
 func (s *Sandbox) postUpdateFault(_ *http.Request, in *request) (any, error) {
 	if !s.UpdateFault(in.Kind, max(in.Times, 1)) {
-		return nil, cannot(`kind is "duplicate", "redeliver" or "reorder"`)
+		return nil, cannot(`kind is "duplicate", "redeliver", "reorder" or "lose_payment"`)
 	}
 	return obj{"ok": true}, nil
 }

@@ -167,6 +167,9 @@ type checkout struct {
 
 type payment struct {
 	Charge   string
+	First    string // a renewal: the charge of its subscription's first payment
+	Provider string // the charge at a card's provider
+	Failed   bool   // the renewal failed
 	Person   int64
 	Invoice  invoice
 	Date     int64

@@ -2,9 +2,10 @@
 // (#person/chat), so a reload comes back.
 import { get, post, watch } from './api.js';
 import { el, avatar, clock, day, toast, ask } from './dom.js';
-import { bubble, glance } from './message.js';
+import { bubble, glance, price } from './message.js';
 import { openWebApp } from './webapp.js';
 import { channelInfo, newChannel, newPerson, pickChat } from './dialogs.js';
+import { payments } from './payments.js';
 
 const $ = id => document.getElementById(id);
 const app = $('app'), log = $('log'), scroll = $('scroll'), dock = $('dock');
@@ -89,6 +90,7 @@ function drawBar() {
   $('room-bar').replaceChildren(...[
     el('button.back', { type: 'button', aria: { label: 'Back to the chats' }, onclick: () => go(me().id, 0) }, '‹'),
     el('button.title', { type: 'button', onclick: () => info(c) }, avatar(c.title, c.id, c.type === 'private' ? 'bot' : ''), el('span', {}, el('strong', {}, c.title), el('small', {}, sub))),
+    c.type === 'private' ? el('button.icon', { type: 'button', title: 'Payments', aria: { label: 'Payments' }, onclick: () => payments(me()).catch(e => toast(e.message, 'bad')) }, '⭐') : null,
     c.type === 'channel' && c.username && !c.no_preview ? el('a.icon', { href: '/s/' + c.username, target: '_blank', title: 'Public page' }, '↗') : null,
   ].filter(Boolean));
 }
@@ -188,6 +190,8 @@ const acts = {
 
 /** Links inside of this little world stay in it. */
 function openLink(url) {
+  const slug = /^https?:\/\/t\.me\/\$(\w+)$/.exec(url)?.[1];
+  if (slug) { payLink(slug).catch(e => toast(e.message, 'bad')); return true; }
   const m = /^https?:\/\/t\.me\/(?:c\/(\d+)|([A-Za-z]\w{3,}))(?:\/(\d+))?(?:\?start=([\w-]*))?$/.exec(url);
   if (!m) return false;
   if (m[2] && m[2].toLowerCase() === now.state.bot.username.toLowerCase()) {
@@ -218,14 +222,23 @@ async function press(b, m, node) {
 }
 
 async function pay(m, node) {
-  const yes = await ask(close => el('div.sheet', {}, el('h2', {}, m.invoice.title), el('p', {}, m.invoice.description), el('p.price', {}, `⭐️ ${m.invoice.total_amount} of your ${me().stars}`),
-    el('button.wide.primary', { type: 'button', onclick: () => close(true) }, 'Pay'), el('button.wide', { type: 'button', onclick: () => close(null) }, 'Cancel')));
-  if (!yes) return;
   node.classList.add('busy');
-  try {
-    const r = await post(`people/${me().id}/pay`, { message_id: m.message_id, wait_ms: 11000 });
-    toast(r.ok ? 'Paid' : r.error || 'The bot did not answer in time; nothing was paid', r.ok ? '' : 'bad');
-  } finally { node.classList.remove('busy'); }
+  try { await paySheet(m.invoice, { message_id: m.message_id }); } finally { node.classList.remove('busy'); }
+}
+
+/** An invoice link, from the chat or from the Mini App; answers as Telegram does: paid, cancelled or failed. */
+async function payLink(slug) {
+  return paySheet(await get('invoices/' + slug), { url: 'https://t.me/$' + slug });
+}
+
+async function paySheet(inv, what) {
+  const stars = inv.currency === 'XTR';
+  const yes = await ask(close => el('div.sheet.pay-sheet', {}, el('h2', {}, inv.title), el('p', {}, inv.description), el('p.price', {}, price(inv) + (stars ? ` of your ${me().stars}` : ' by card')),
+    el('button.wide.primary', { type: 'button', onclick: () => close(true) }, 'Pay'), el('button.wide', { type: 'button', onclick: () => close(null) }, 'Cancel')));
+  if (!yes) return 'cancelled';
+  const r = await post(`people/${me().id}/pay`, { ...what, wait_ms: 11000 });
+  toast(r.ok ? 'Paid' : r.error || 'The bot did not answer in time; nothing was paid', r.ok ? '' : 'bad');
+  return r.ok ? 'paid' : 'failed';
 }
 
 function menu(m, node) {
@@ -258,7 +271,7 @@ async function say(text) {
 
 async function showApp(url) {
   const r = await post(`people/${me().id}/webapp`, { url: url ?? '' });
-  openWebApp(r.url, now.state.bot.first_name, openLink);
+  openWebApp(r.url, now.state.bot.first_name, openLink, payLink);
 }
 
 // ---- the input field and the keyboards under it

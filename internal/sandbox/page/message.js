@@ -45,8 +45,11 @@ function content(box, m, ctx) {
   if (photo && !words) box.classList.add('bare');
 }
 
+/** A sum as Telegram's clients write it. */
+export const price = i => i.currency === 'XTR' ? `⭐️ ${i.total_amount}` : `${(i.total_amount / 100).toFixed(2)} ${i.currency}`;
+
 function invoice(i) {
-  return el('div.invoice', {}, el('strong', {}, i.title), el('p', {}, i.description), el('span.price', {}, `⭐️ ${i.total_amount}`));
+  return el('div.invoice', {}, el('strong', {}, i.title), el('p', {}, i.description), el('span.price', {}, price(i)));
 }
 
 function meta(m, channel) {
@@ -105,8 +108,8 @@ function serviceText(m, ctx) {
   if (m.channel_chat_created) return 'Channel created';
   if (m.chat_shared) return `You shared ${m.chat_shared.title ?? 'a chat'} with ${ctx.bot.first_name}`;
   if (m.users_shared) return `You shared a person with ${ctx.bot.first_name}`;
-  if (m.successful_payment) return `You paid ⭐️ ${m.successful_payment.total_amount} to ${ctx.bot.first_name}` + (m.successful_payment.is_recurring ? ' (renewal)' : '');
-  if (m.refunded_payment) return `${ctx.bot.first_name} refunded ⭐️ ${m.refunded_payment.total_amount}`;
+  if (m.successful_payment) return `You paid ${price(m.successful_payment)} to ${ctx.bot.first_name}` + (m.successful_payment.is_recurring && !m.successful_payment.is_first_recurring ? ' (renewal)' : '');
+  if (m.refunded_payment) return `${ctx.bot.first_name} refunded ${price(m.refunded_payment)}`;
   return null;
 }
 

@@ -92,8 +92,10 @@ type Message struct {
 		Rows [][]Button `json:"inline_keyboard"`
 	} `json:"reply_markup"`
 	Payment *struct {
-		Charge  string `json:"telegram_payment_charge_id"`
-		Payload string `json:"invoice_payload"`
+		Charge   string `json:"telegram_payment_charge_id"`
+		Payload  string `json:"invoice_payload"`
+		Currency string `json:"currency"`
+		Amount   int    `json:"total_amount"`
 	} `json:"successful_payment"`
 }
 
