@@ -45,6 +45,10 @@ type Config struct {
 type Service struct {
 	cfg   Config
 	score queue.Kind[scoreArgs]
+
+	subjects *subjects
+	models   *models
+	topics   topicsCache
 }
 
 type scoreArgs struct {
@@ -58,7 +62,7 @@ func New(cfg Config) *Service {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Service{cfg: cfg}
+	s := &Service{cfg: cfg, subjects: newSubjects(cfg.Pool), models: newModels(cfg.Now)}
 	s.score = queue.Kind[scoreArgs]{
 		Name: "score",
 		Key:  func(a scoreArgs) string { return fmt.Sprintf("%d:%d:%d", a.ChannelID, a.StoryID, Version) },

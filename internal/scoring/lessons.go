@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,13 +13,13 @@ import (
 	"github.com/postonce/postonce/internal/scoring/bayes"
 )
 
-// countsReadSQL answers in one row, by the words' positions: a row for each word
-// would cost the client more than the whole rule.
+// countsReadSQL answers in one row, by the words' positions: a row for each word, and a list for
+// the words asked, would cost the client more than the whole rule.
 const countsReadSQL = `
 SELECT coalesce(array_agg(t.at::integer), '{}'),
        coalesce(array_agg(w.liked), '{}'),
        coalesce(array_agg(w.disliked), '{}')
-  FROM unnest($2::text[]) WITH ORDINALITY AS t (word, at)
+  FROM unnest(string_to_array($2, ' ')) WITH ORDINALITY AS t (word, at)
   JOIN word_counts w ON w.channel_id = $1 AND w.word = t.word`
 
 // totalsWord holds a channel's totals in word_counts: no term is empty.
@@ -28,21 +29,24 @@ const totalsWord = ""
 func readCounts(ctx context.Context, q postgres.Querier, channelID int64, terms []string) ([]bayes.Count, bayes.Totals, error) {
 	counts := make([]bayes.Count, len(terms))
 	var totals bayes.Totals
-	asked := make([]string, 0, len(terms)+1)
-	asked = append(append(asked, terms...), totalsWord)
 	var at, liked, disliked []int32
-	if err := q.QueryRow(ctx, countsReadSQL, channelID, asked).Scan(&at, &liked, &disliked); err != nil {
+	// In front of the first space stands the word of the totals.
+	if err := q.QueryRow(ctx, countsReadSQL, channelID, totalsWord+" "+joined(terms)).Scan(&at, &liked, &disliked); err != nil {
 		return nil, totals, fmt.Errorf("counts of channel %d: %w", channelID, err)
 	}
-	for i, n := range at { // positions count from 1; the last one is that of the totals
-		if int(n) > len(terms) {
+	for i, n := range at { // positions count from 1; the first one is that of the totals
+		switch k := int(n) - 2; {
+		case n == 1:
 			totals = bayes.Totals{Liked: int(liked[i]), Disliked: int(disliked[i])}
-			continue
+		case k < len(terms):
+			counts[k] = bayes.Count{Liked: int(liked[i]), Disliked: int(disliked[i])}
 		}
-		counts[n-1] = bayes.Count{Liked: int(liked[i]), Disliked: int(disliked[i])}
 	}
 	return counts, totals, nil
 }
+
+// joined puts terms into one parameter: a list costs the client far more. No term holds a space.
+func joined(terms []string) string { return strings.Join(terms, " ") }
 
 // Label says what a decision teaches: +1 for an approval, −1 for a skip as off
 // topic, 0 for a decision that says nothing about relevance.
@@ -74,20 +78,36 @@ const lessonInsertSQL = `
 INSERT INTO lessons (channel_id, story_id, label, features, person_id)
 VALUES ($1, $2, $3, $4, nullif($5::bigint, 0))`
 
-// countsAddSQL adds a lesson to the counts, or takes it back with negative
-// numbers; the words are sorted so that two lessons never wait for each other
-// in a circle.
+// totalsAddSQL counts a lesson, or takes it back with negative numbers, and stamps the channel's model: each
+// lesson's stamp is later than the one before, because its row is locked until the lesson is committed, and
+// later than any that a database had before it was set back to an older day.
+const totalsAddSQL = `
+INSERT INTO word_counts AS w (channel_id, word, liked, disliked, changed)
+VALUES ($1,
+        '',
+        greatest($2::integer, 0),
+        greatest($3::integer, 0),
+        (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+    ON CONFLICT (channel_id, word) DO UPDATE
+   SET liked = w.liked + $2::integer,
+       disliked = w.disliked + $3::integer,
+       changed = greatest(w.changed + 1, excluded.changed)
+RETURNING changed`
+
+// countsAddSQL adds a lesson to the counts of its words, with the stamp of their model.
 const countsAddSQL = `
-INSERT INTO word_counts AS w (channel_id, word, liked, disliked)
+INSERT INTO word_counts AS w (channel_id, word, liked, disliked, changed)
 SELECT $1,
        t.word,
        greatest($3::integer, 0),
-       greatest($4::integer, 0)
+       greatest($4::integer, 0),
+       $5
   FROM unnest($2::text[]) AS t (word)
  ORDER BY t.word
     ON CONFLICT (channel_id, word) DO UPDATE
    SET liked = w.liked + $3::integer,
-       disliked = w.disliked + $4::integer`
+       disliked = w.disliked + $4::integer,
+       changed = excluded.changed`
 
 // lessonLockSQL lets the decisions on one story be counted one after the other.
 const lessonLockSQL = `SELECT pg_advisory_xact_lock(hashtextextended('postonce lesson ' || $1::bigint || ':' || $2::bigint, 0))`
@@ -131,8 +151,12 @@ func count(ctx context.Context, tx pgx.Tx, channelID int64, features []string, l
 	if label < 0 {
 		liked, disliked = 0, sign
 	}
-	if _, err := tx.Exec(ctx, countsAddSQL, channelID, append([]string{totalsWord}, features...), liked, disliked); err != nil {
+	var changed int64
+	if err := tx.QueryRow(ctx, totalsAddSQL, channelID, liked, disliked).Scan(&changed); err != nil {
 		return fmt.Errorf("count lesson: %w", err)
+	}
+	if _, err := tx.Exec(ctx, countsAddSQL, channelID, features, liked, disliked, changed); err != nil {
+		return fmt.Errorf("count the words of a lesson: %w", err)
 	}
 	return nil
 }

@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/postonce/postonce/internal/article/words"
 	"github.com/postonce/postonce/internal/editorial"
 	"github.com/postonce/postonce/internal/scoring/bayes"
 	"github.com/postonce/postonce/internal/scoring/keywords"
@@ -67,6 +67,38 @@ func entries(s string) []string {
 		func(e string) bool { return strings.TrimSpace(e) == "" })
 }
 
+// topicsCache keeps the topics of channels ready to be matched, by what their owners
+// wrote. It is safe for concurrent use.
+type topicsCache struct {
+	mu   sync.RWMutex
+	made map[[2]string]keywords.Topics
+}
+
+// topicsKept bounds the topics that are kept ready.
+const topicsKept = 1000
+
+func (t *topicsCache) of(sub subject) keywords.Topics {
+	key := [2]string{sub.lookFor, sub.avoid}
+	t.mu.RLock()
+	topics, ok := t.made[key]
+	t.mu.RUnlock()
+	if ok {
+		return topics
+	}
+	topics = topicsOf(sub)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.made == nil || len(t.made) >= topicsKept {
+		t.made = map[[2]string]keywords.Topics{}
+	}
+	t.made[key] = topics
+	return topics
+}
+
+func topicsOf(sub subject) keywords.Topics {
+	return keywords.New(entries(sub.lookFor), entries(sub.avoid))
+}
+
 // hitReasons names the topics that stood in the text.
 func hitReasons(hits []keywords.Hit, share float64) []editorial.Reason {
 	look, avoid := editorial.Reason{Code: "look_for"}, editorial.Reason{Code: "avoid"}
@@ -100,43 +132,17 @@ func (s *strongest) see(e bayes.Evidence) {
 	}
 }
 
-// reasons names the words that decisions taught, the strongest first.
-func (s *strongest) reasons(terms []string, share float64) []editorial.Reason {
+// reasons names the words that decisions taught as people read them in the item, the
+// strongest first.
+func (s *strongest) reasons(surfaces []string, share float64) []editorial.Reason {
 	liked, disliked := editorial.Reason{Code: "liked_words"}, editorial.Reason{Code: "disliked_words"}
 	for r, list := range map[*editorial.Reason][]bayes.Evidence{&liked: s.liked, &disliked: s.disliked} {
 		for _, e := range list {
-			r.Words = append(r.Words, terms[e.Index])
+			r.Words = append(r.Words, surfaces[e.Index])
 			r.Points += points(e.Weight * share)
 		}
 	}
 	return present(liked, disliked)
-}
-
-// asWritten puts the words of an item, as people read them, in the place of the
-// stems by which they are counted.
-func asWritten(reasons []editorial.Reason, it editorial.Item) []editorial.Reason {
-	wanted := map[string]string{}
-	for _, r := range reasons {
-		for _, w := range r.Words {
-			wanted[w] = ""
-		}
-	}
-	missing := len(wanted)
-	words.Scan(it.Title+"\n"+it.Text, func(w words.Word) bool {
-		if seen, ok := wanted[w.Stem]; ok && seen == "" {
-			wanted[w.Stem] = w.Surface
-			missing--
-		}
-		return missing > 0
-	})
-	for _, r := range reasons {
-		for i, w := range r.Words {
-			if wanted[w] != "" {
-				r.Words[i] = wanted[w]
-			}
-		}
-	}
-	return reasons
 }
 
 // points turns log odds into what they move near the middle of the scale.

@@ -13,80 +13,27 @@ import (
 
 	"github.com/postonce/postonce/internal/article/words"
 	"github.com/postonce/postonce/internal/editorial"
-	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/scoring/bayes"
 	"github.com/postonce/postonce/internal/scoring/keywords"
 )
 
-// subject is a story as a channel sees it: the item of the story that comes
-// from the source to which the channel gives most weight.
-type subject struct {
-	item      editorial.Item
-	weight    int // percent
-	must      []string
-	never     []string
-	pattern   string
-	lookFor   string
-	avoid     string
-	languages []string // of items that the channel wants; empty: every one
-	threshold int
-}
-
-const subjectReadSQL = `
-SELECT i.id,
-       i.source_id,
-       i.title,
-       i.text,
-       i.language,
-       i.published_at,
-       i.first_seen_at,
-       s.weight,
-       s.must_words,
-       s.never_words,
-       s.pattern,
-       c.look_for,
-       c.avoid,
-       c.item_languages,
-       c.threshold
-  FROM story_items si
-  JOIN items i ON i.id = si.item_id
-  JOIN subscriptions s ON s.source_id = i.source_id AND s.channel_id = $1
-  JOIN channels c ON c.id = s.channel_id
- WHERE si.story_id = $2
-   AND s.paused_at IS NULL
-   AND s.rests_at IS NULL
- ORDER BY s.weight DESC, i.id
- LIMIT 1`
-
-func readSubject(ctx context.Context, q postgres.Querier, channelID, storyID int64) (subject, error) {
-	var sub subject
-	var published *time.Time
-	err := q.QueryRow(ctx, subjectReadSQL, channelID, storyID).Scan(
-		&sub.item.ID, &sub.item.SourceID, &sub.item.Title, &sub.item.Text, &sub.item.Language, &published, &sub.item.FirstSeenAt,
-		&sub.weight, &sub.must, &sub.never, &sub.pattern, &sub.lookFor, &sub.avoid, &sub.languages, &sub.threshold)
-	if published != nil {
-		sub.item.PublishedAt = *published
-	}
-	return sub, err
-}
-
 // workScore scores one story for one channel and proposes it if it is worth it.
 func (s *Service) workScore(ctx context.Context, job *queue.Job[scoreArgs]) error {
 	a := job.Args
-	sub, err := readSubject(ctx, s.cfg.Pool, a.ChannelID, a.StoryID)
+	sub, err := s.subjects.read(ctx, a.ChannelID, a.StoryID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // the channel does not follow the source any more
 	}
 	if err != nil {
-		return fmt.Errorf("read story %d for channel %d: %w", a.StoryID, a.ChannelID, err)
+		return err
 	}
 	f := featuresOf(sub.item)
-	counts, totals, err := readCounts(ctx, s.cfg.Pool, a.ChannelID, f.terms)
+	counts, totals, err := s.models.counts(ctx, s.cfg.Pool, a.ChannelID, sub.taught, &f)
 	if err != nil {
 		return err
 	}
-	v := judge(sub, f, counts, totals, s.cfg.Now(), a.Baseline)
+	v := judge(sub, f, s.topics.of(sub), counts, totals, s.cfg.Now(), a.Baseline)
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if err := explore(ctx, tx, a.ChannelID, &v); err != nil {
 			return err
@@ -140,22 +87,41 @@ const (
 
 // features are the words of an item, cut once for topics and lessons.
 type features struct {
-	doc   keywords.Doc
-	terms []string // the distinct ones
+	doc      keywords.Doc
+	terms    []string // the distinct ones, in the order of their first mention
+	surfaces []string // how each of them is written there
 }
 
 func featuresOf(it editorial.Item) features {
-	doc := keywords.NewDoc(it.Title, head(it.Text, featureBytes))
-	all := make([]string, 0, len(doc.Title)+len(doc.Text))
-	return features{doc: doc, terms: words.Distinct(append(append(all, doc.Title...), doc.Text...))}
+	text := head(it.Text, featureBytes)
+	most := (len(it.Title) + len(text)) / 7
+	f := features{terms: make([]string, 0, most), surfaces: make([]string, 0, most)}
+	all := make([]string, 0, most)
+	seen := make(map[string]struct{}, most)
+	see := func(w words.Word) bool {
+		if !words.Carries(w) {
+			return true
+		}
+		all = append(all, w.Stem)
+		if _, dup := seen[w.Stem]; !dup {
+			seen[w.Stem] = struct{}{}
+			f.terms, f.surfaces = append(f.terms, w.Stem), append(f.surfaces, w.Surface)
+		}
+		return true
+	}
+	words.Scan(it.Title, see)
+	title := len(all)
+	words.Scan(text, see)
+	f.doc = keywords.Doc{Title: all[:title:title], Text: all[title:]}
+	return f
 }
 
 // judge is the whole rule; it is pure.
-func judge(sub subject, f features, counts []bayes.Count, totals bayes.Totals, now time.Time, baseline bool) verdict {
+func judge(sub subject, f features, topics keywords.Topics, counts []bayes.Count, totals bayes.Totals, now time.Time, baseline bool) verdict {
 	if r, ruled := ruledOut(sub, now, baseline); ruled {
 		return verdict{verdict: verdictRuledOut, reasons: []editorial.Reason{r}}
 	}
-	p, reasons := relevance(sub, f, counts, totals)
+	p, reasons := relevance(f, topics, counts, totals)
 	score := p * 100
 	age := max(0, now.Sub(sub.item.When()))
 	fresh := freshBonus * (math.Exp2(-age.Hours()/halfLife.Hours()) - 0.5)
@@ -188,8 +154,7 @@ func freshness(age time.Duration, points int) editorial.Reason {
 
 // relevance blends the owner's topics with what decisions taught:
 // P = w·NB + (1−w)·keywords, w = n/(n+50).
-func relevance(sub subject, f features, counts []bayes.Count, totals bayes.Totals) (float64, []editorial.Reason) {
-	topics := keywords.New(entries(sub.lookFor), entries(sub.avoid))
+func relevance(f features, topics keywords.Topics, counts []bayes.Count, totals bayes.Totals) (float64, []editorial.Reason) {
 	w := bayes.Trust(totals)
 	if topics.Empty() && w == 0 {
 		return neutral / 100., []editorial.Reason{{Code: "no_topics"}}
@@ -203,14 +168,14 @@ func relevance(sub subject, f features, counts []bayes.Count, totals bayes.Total
 	if w > 0 {
 		var learned strongest
 		p += w * bayes.Probability(totals, counts, learned.see)
-		reasons = append(reasons, asWritten(learned.reasons(f.terms, w), sub.item)...)
+		reasons = append(reasons, learned.reasons(f.surfaces, w)...)
 	}
 	return p, reasons
 }
 
 const scoreInsertSQL = `
 INSERT INTO scores (channel_id, story_id, version, score, verdict, reasons, features, source_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+VALUES ($1, $2, $3, $4, $5, $6, string_to_array($7, ' '), $8)
     ON CONFLICT (channel_id, story_id, version) DO NOTHING
 RETURNING true`
 
@@ -221,7 +186,7 @@ func keep(ctx context.Context, tx pgx.Tx, a scoreArgs, sub subject, terms []stri
 		return false, err
 	}
 	var fresh bool
-	err = tx.QueryRow(ctx, scoreInsertSQL, a.ChannelID, a.StoryID, Version, v.score, v.verdict, reasons, terms, sub.item.SourceID).Scan(&fresh)
+	err = tx.QueryRow(ctx, scoreInsertSQL, a.ChannelID, a.StoryID, Version, v.score, v.verdict, reasons, joined(terms), sub.item.SourceID).Scan(&fresh)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}

@@ -49,7 +49,7 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 			sub := base
 			tt.change(&sub)
-			v := judge(sub, featuresOf(sub.item), nil, bayes.Totals{}, noon(), tt.baseline)
+			v := judge(sub, featuresOf(sub.item), topicsOf(sub), nil, bayes.Totals{}, noon(), tt.baseline)
 			has := slices.ContainsFunc(v.reasons, func(r editorial.Reason) bool { return r.Code == tt.code })
 			if v.verdict != tt.verdict || !has {
 				t.Errorf("verdict %s, score %d, reasons %v; want %s because of %s", v.verdict, v.score, v.reasons, tt.verdict, tt.code)
@@ -164,9 +164,18 @@ func TestOneOfTwentyProposalsExplores(t *testing.T) {
 
 func TestReasonsShowWholeWords(t *testing.T) {
 	t.Parallel()
-	it := editorial.Item{Title: "Ракетами займутся Studies", Text: "Новые ракеты и batteries."}
-	got := asWritten([]editorial.Reason{{Code: "liked_words", Words: []string{"ракет", "stud", "batter"}}, {Code: "disliked_words", Words: []string{"gone"}}}, it)
-	want := []editorial.Reason{{Code: "liked_words", Words: []string{"Ракетами", "Studies", "batteries"}}, {Code: "disliked_words", Words: []string{"gone"}}}
+	f := featuresOf(editorial.Item{Title: "Ракетами займутся Studies", Text: "Новые ракеты и batteries."})
+	var learned strongest
+	for i, term := range f.terms {
+		if w := map[string]float64{"ракет": 2, "stud": 1, "batter": -1}[term]; w != 0 {
+			learned.see(bayes.Evidence{Index: i, Weight: w})
+		}
+	}
+	got := map[string][]string{}
+	for _, r := range learned.reasons(f.surfaces, 1) {
+		got[r.Code] = r.Words
+	}
+	want := map[string][]string{"liked_words": {"Ракетами", "Studies"}, "disliked_words": {"batteries"}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

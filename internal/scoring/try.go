@@ -92,14 +92,22 @@ func (s *Service) try(ctx context.Context, q postgres.Querier, channelID, source
 	if err != nil {
 		return nil, fmt.Errorf("items of source %d: %w", sourceID, err)
 	}
+	fs := make([]features, len(subjects))
+	var all []string
+	for i, t := range subjects {
+		fs[i] = featuresOf(t.sub.item)
+		all = append(all, fs[i].terms...)
+	}
+	// One read for all of them. Not from memory: q may be a transaction that sees what is not committed.
+	counts, totals, err := readCounts(ctx, q, channelID, all)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]Trial, len(subjects))
 	for i, t := range subjects {
-		f := featuresOf(t.sub.item)
-		counts, totals, err := readCounts(ctx, q, channelID, f.terms)
-		if err != nil {
-			return nil, err
-		}
-		v := judge(t.sub, f, counts, totals, s.cfg.Now(), only != nil)
+		n := len(fs[i].terms)
+		v := judge(t.sub, fs[i], s.topics.of(t.sub), counts[:n], totals, s.cfg.Now(), only != nil)
+		counts = counts[n:]
 		out[i] = Trial{
 			ItemID: t.sub.item.ID, Title: t.sub.item.Title, URL: t.url, At: t.sub.item.PublishedAt,
 			Score: v.score, Verdict: v.verdict, Reasons: v.reasons,
