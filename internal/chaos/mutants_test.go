@@ -42,7 +42,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			switch {
 			case err == nil:
 				t.Errorf("%s of %s passes", m.noticed.test, m.noticed.pkg)
-			case !strings.Contains(string(out), "--- FAIL: "+m.noticed.test):
+			case !strings.Contains(string(out), "--- FAIL: "+m.noticed.test) && !strings.Contains(string(out), "\npanic: "):
 				t.Errorf("%s did not run: %s", m.noticed.test, out)
 			default:
 				t.Logf("caught by %s", m.noticed.test)
@@ -139,6 +139,15 @@ func mutations() []mutation {
 				"internal/queue/reaper.go",
 				"	err = pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {\n",
 				"	err = pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {\n",
+			}},
+		},
+		{
+			name:    "a send without an answer is taken for one that was refused",
+			noticed: test("./internal/publishing", "TestOutcomes"),
+			edits: []edit{{
+				"internal/publishing/publish.go",
+				"	case telegram.Unknown:\n		return queue.Unknown{Err: o}\n",
+				"	case telegram.Unknown:\n		return queue.Refused{Err: o}\n",
 			}},
 		},
 		{
