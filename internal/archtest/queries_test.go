@@ -3,7 +3,10 @@ package archtest_test
 import (
 	"go/ast"
 	"go/token"
+	"maps"
+	"path"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -62,8 +65,27 @@ func (c constants) eval(e ast.Expr) string {
 		if v, ok := c[e.Name]; ok {
 			return c.eval(v)
 		}
+	case *ast.SelectorExpr:
+		if pkg, ok := e.X.(*ast.Ident); ok {
+			return c.eval(&ast.Ident{Name: pkg.Name + "." + e.Sel.Name})
+		}
 	}
 	return ""
+}
+
+// share lets each package use the exported constants of the others, as pkg.Name.
+func share(byPkg map[string]constants) {
+	shared := constants{}
+	for pkg, c := range byPkg {
+		for name, v := range c {
+			if text := c.eval(v); ast.IsExported(name) && text != "" {
+				shared[path.Base(pkg)+"."+name] = &ast.BasicLit{Kind: token.STRING, Value: strconv.Quote(text)}
+			}
+		}
+	}
+	for _, c := range byPkg {
+		maps.Copy(c, shared)
+	}
 }
 
 // query is one SQL constant.
@@ -80,6 +102,7 @@ func queries(t *testing.T) []query {
 		}
 		eachConst(f.ast, func(name string, v ast.Expr) { byPkg[f.pkg][name] = v })
 	}
+	share(byPkg)
 	var out []query
 	for _, f := range files {
 		inConst := map[*ast.BasicLit]bool{}

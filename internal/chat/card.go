@@ -252,12 +252,21 @@ func cardRows(t *turn, v desk.DraftView, mode cardMode, slots []choice) [][]butt
 	case editorial.Failed:
 		return [][]button{row(b("card.retry", "rt"), b("card.undo", "un"), b("card.skip", "sk"))}
 	case editorial.Unconfirmed:
-		return [][]button{row(b("card.there", "se", "t"), b("card.not_there", "se", "n")), row(b("card.leave", "se", "l"))}
+		return unconfirmedRows(v, b)
 	case editorial.Published:
 		return publishedRows(v, b)
 	case editorial.Publishing:
 	}
 	return nil
+}
+
+// unconfirmedRows ask what became of the post; what was left can still be settled.
+func unconfirmedRows(v desk.DraftView, b func(string, string, ...any) button) [][]button {
+	rows := [][]button{row(b("card.there", "se", "t"), b("card.not_there", "se", "n"))}
+	if v.Publication != nil && v.Publication.Left {
+		return rows
+	}
+	return append(rows, row(b("card.leave", "se", "l")))
 }
 
 // undoable reports whether a card still offers the way back: for a while after

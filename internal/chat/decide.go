@@ -245,5 +245,8 @@ func (c *Chat) settle(ctx context.Context, t *turn, d tapped) error {
 	if err := t.answer(ctx, text, false); err != nil {
 		return err
 	}
+	if finding == desk.FindingLeave && !res.Already {
+		return nil // the draft is what it was: every card of it is edited by a job, this one too
+	}
 	return c.recard(ctx, t, v, cardDecide, nil)
 }

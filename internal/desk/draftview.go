@@ -10,6 +10,7 @@ import (
 	"github.com/postonce/postonce/internal/channels"
 	"github.com/postonce/postonce/internal/editorial"
 	"github.com/postonce/postonce/internal/postgres"
+	"github.com/postonce/postonce/internal/publishing"
 )
 
 const draftViewsSQL = `
@@ -59,14 +60,7 @@ SELECT d.id,
        p.edited_at,
        p.deleted_at,
        (SELECT count(*) FROM publication_reviews z WHERE z.publication_id = p.id AND z.finding = 'nothing_found'),
-       coalesce((
-         SELECT z.finding = 'leave'
-           FROM publication_reviews z
-          WHERE z.publication_id = p.id
-            AND z.how IN ('person', 'operator')
-          ORDER BY z.ordinal DESC
-          LIMIT 1
-       ), false),
+       ` + publishing.PublicationLeft + `,
        coalesce(h.change, '')
   FROM drafts d
   JOIN draft_revisions r ON r.draft_id = d.id AND r.revision = d.revision

@@ -26,9 +26,22 @@ type ComposeArgs struct {
 	By          int64  `json:"by,omitempty"`
 	// Refresh marks a text that follows an edit of the item: nobody is called anew.
 	Refresh bool `json:"refresh,omitempty"`
+	// Try counts the wishes for this revision that came to nothing before: the
+	// draft was decided while its text was being written, and taken back later.
+	Try int `json:"try,omitempty"`
 }
 
-func (a ComposeArgs) key() string { return fmt.Sprintf("%d:%d", a.DraftID, a.Revision) }
+func (a ComposeArgs) key() string {
+	if a.Try > 0 {
+		return fmt.Sprintf("%d:%d:again:%d", a.DraftID, a.Revision, a.Try)
+	}
+	return fmt.Sprintf("%d:%d", a.DraftID, a.Revision)
+}
+
+// call names a turn of the conversation; each wish has turns of its own.
+func (a ComposeArgs) call(turn int) callKey {
+	return callKey{a.DraftID, a.Revision, a.Try*maxTurns + turn}
+}
 
 // Rewrite asks for a new text of a draft that is proposed or failed, with a wish
 // such as "shorter", in the caller's transaction. Done = false: the draft is
@@ -46,12 +59,23 @@ func (s *Service) Rewrite(ctx context.Context, tx pgx.Tx, e Edit, instruction st
 	}
 	a := ComposeArgs{DraftID: d.ID, Revision: d.Revision + 1, Instruction: clipRunes(instruction, 400), By: e.By}
 	sub, err := s.compose.EnqueueTx(ctx, tx, a)
+	for err == nil && !sub.Fresh && a.Try < mostTries {
+		pending := false
+		if err = tx.QueryRow(ctx, composePendingSQL, a.key()).Scan(&pending); err != nil || pending {
+			break
+		}
+		a.Try++ // that one is over, and the draft has no text of it
+		sub, err = s.compose.EnqueueTx(ctx, tx, a)
+	}
 	if err != nil || !sub.Fresh {
 		return Result{Draft: d}, sub, err
 	}
 	_, err = s.watch.EnqueueTx(ctx, tx, a, queue.After(watchAfter))
 	return Result{Done: true, Draft: d}, sub, err
 }
+
+// mostTries bounds how often one revision is wished for anew.
+const mostTries = 20
 
 func clipRunes(s string, n int) string {
 	if r := []rune(s); len(r) > n {

@@ -56,7 +56,7 @@ func (s *Service) converse(ctx context.Context, job *queue.Job[ComposeArgs], m m
 	var tokens [2]int
 	repaired := false
 	for turn := 1; turn <= maxTurns; turn++ {
-		ans, fault, err := s.turn(ctx, job, m, callKey{a.DraftID, a.Revision, turn}, req)
+		ans, fault, err := s.turn(ctx, job, m, a.call(turn), req)
 		if err != nil {
 			return written{}, "", err
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/postonce/postonce/internal/drafting"
 	"github.com/postonce/postonce/internal/drafting/render"
+	"github.com/postonce/postonce/internal/editorial"
 )
 
 // fakeModel answers each request by its number, from 1.
@@ -323,6 +324,45 @@ func TestARewriteFollowsTheWish(t *testing.T) {
 	b.quiet()
 	if got := b.text(`SELECT html FROM draft_revisions WHERE revision = 3 AND author_id = 7 AND instruction = 'shorter'`); !strings.Contains(got, "Satellite text B") {
 		t.Errorf("rewritten: %s", got)
+	}
+}
+
+// TestAWishIsMetAfterItsDraftWasTakenBack: the text is being written when its
+// draft is skipped, so it comes to nothing; taken back, the draft is rewritten.
+func TestAWishIsMetAfterItsDraftWasTakenBack(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, func(n int, _ string) (int, string) {
+		return 200, says(post(fmt.Sprintf("Satellite text %c", 'A'+n-1), goodBody))
+	})
+	b := newBundle(t, withModel(m.srv.URL))
+	b.oneDraft()
+	become := func(tx pgx.Tx, from, to editorial.DraftState) error {
+		_, err := drafting.Transition(t.Context(), tx, drafting.Change{DraftID: 1, From: []editorial.DraftState{from}, To: to, By: 7})
+		return err
+	}
+	b.tx(func(ctx context.Context, tx pgx.Tx) error {
+		if _, _, err := b.svc.Rewrite(ctx, tx, drafting.Edit{DraftID: 1, By: 7}, "shorter"); err != nil {
+			return err
+		}
+		return become(tx, editorial.Proposed, editorial.Skipped)
+	})
+	b.quiet()
+	b.tx(func(_ context.Context, tx pgx.Tx) error { return become(tx, editorial.Skipped, editorial.Proposed) })
+	b.tx(func(ctx context.Context, tx pgx.Tx) error {
+		for _, want := range []bool{true, false} { // and a second press
+			_, sub, err := b.svc.Rewrite(ctx, tx, drafting.Edit{DraftID: 1, By: 7}, "shorter")
+			if err != nil {
+				return err
+			}
+			if sub.Fresh != want {
+				t.Errorf("asked anew: %t, want %t", sub.Fresh, want)
+			}
+		}
+		return nil
+	})
+	b.quiet()
+	if got := b.text(`SELECT string_agg(html, ' ' ORDER BY revision) FROM draft_revisions WHERE instruction = 'shorter'`); !strings.Contains(got, "Satellite text B") {
+		t.Errorf("rewritten: %q", got)
 	}
 }
 

@@ -50,7 +50,7 @@ SELECT p.id,
             AND q.state = 'published'
             AND q.deleted_at IS NULL
        ), 0),
-       ` + publicationLeft + `
+       ` + PublicationLeft + `
   FROM publications p
   JOIN channels c ON c.id = p.channel_id
   JOIN draft_revisions r ON r.draft_id = p.draft_id AND r.html_hash = p.html_hash

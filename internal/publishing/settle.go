@@ -32,8 +32,9 @@ type Settlement struct {
 	MessageID int64 // for There, where the person gave a link; 0: not known
 }
 
-// publicationLeft is whether the last word of a person on publication p was to leave it.
-const publicationLeft = `coalesce((
+// PublicationLeft is whether the last word of a person on publication p was to
+// leave it: a part of a query that names publications p.
+const PublicationLeft = `coalesce((
          SELECT v.finding = 'leave'
            FROM publication_reviews v
           WHERE v.publication_id = p.id
@@ -48,7 +49,7 @@ SELECT p.id,
        p.state,
        p.effect_key,
        coalesce(e.deadline_at, p.started_at),
-       ` + publicationLeft + `
+       ` + PublicationLeft + `
   FROM publications p
   LEFT JOIN effects e ON e.effect_key = p.effect_key
  WHERE p.draft_id = $1`
@@ -90,7 +91,8 @@ func (s *Service) SettleTx(ctx context.Context, tx pgx.Tx, w Settlement) error {
 	if w.MessageID != 0 {
 		message, ids = &w.MessageID, []int64{w.MessageID}
 	}
-	if _, err := review(ctx, tx, p.id, "person", string(w.Finding), &w.By, message); err != nil {
+	ordinal, err := review(ctx, tx, p.id, "person", string(w.Finding), &w.By, message)
+	if err != nil {
 		return err
 	}
 	by := fmt.Sprintf("person:%d", w.By)
@@ -111,7 +113,10 @@ func (s *Service) SettleTx(ctx context.Context, tx pgx.Tx, w Settlement) error {
 		}
 		return s.notThere(ctx, tx, w.DraftID, p.effectKey)
 	case Leave:
-		return queue.LeaveTx(ctx, tx, p.effectKey, by)
+		if err := queue.LeaveTx(ctx, tx, p.effectKey, by); err != nil || s.cfg.OnChanged == nil {
+			return err
+		}
+		return s.cfg.OnChanged(ctx, tx, w.DraftID, fmt.Sprintf("left:%d:%d", p.id, ordinal)) // the draft's state is what it was
 	}
 	return fmt.Errorf("publishing: unknown finding %q", w.Finding)
 }
