@@ -203,7 +203,7 @@ func (b *bundle) nothingTwice(stories int64) {
 	}
 	model, lost := b.id(`SELECT count(*) FROM draft_revisions WHERE composer = 'model'`), b.id(`SELECT count(*) FROM draft_revisions WHERE fallback = 'answer_lost'`)
 	b.t.Logf("%d by the model, %d marked as lost", model, lost)
-	if drafts := b.id(`SELECT count(*) FROM drafts`); model == 0 || lost == 0 || model+lost != drafts || drafts*4 < stories*3 {
+	if drafts := b.id(`SELECT count(*) FROM drafts`); model == 0 || lost == 0 || model+lost != drafts || drafts*2 < stories {
 		b.t.Errorf("%d texts by the model, %d marked as lost, %d drafts, %d stories", model, lost, drafts, stories)
 	}
 }
