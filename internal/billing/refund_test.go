@@ -58,6 +58,21 @@ func TestRefundIsMadeOnceAndADoubtIsNotRepeated(t *testing.T) {
 			if len(l.refunds) != 1 || balances[0].Kept != tt.kept || !balances[0].Balanced() {
 				t.Errorf("asked the provider %d times, balance %+v", len(l.refunds), balances)
 			}
+			// The provider's list shows it: booked, and nothing is in doubt any more.
+			l.list = []billing.Charge{
+				{ID: "c", PersonID: 4, Payload: payload, Amount: 250, At: time.Now()},
+				{ID: "c", PersonID: 4, Payload: payload, Amount: 250, At: time.Now(), Refund: true},
+			}
+			if _, err := s.Reconcile(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+			var open int
+			if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM job_archive WHERE kind = 'refund' AND status = 'open'").Scan(&open); err != nil {
+				t.Fatal(err)
+			}
+			if balances, _, err = billing.Report(t.Context(), pool); err != nil || open != 0 || balances[0].Kept != 0 || !balances[0].Balanced() {
+				t.Errorf("after the list showed the refund: %d open, %+v, %v", open, balances, err)
+			}
 		})
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/rs/zerolog"
 
 	"github.com/postonce/postonce/internal/postgres/dbtest"
@@ -36,6 +35,7 @@ type shop struct {
 	cmd   *exec.Cmd
 	log   *syncBuffer
 	kills int
+	offer string // the button of the plan on sale
 }
 
 func openShop(t *testing.T) *shop {
@@ -51,7 +51,7 @@ func openShop(t *testing.T) *shop {
 		t.Fatal(err)
 	}
 	db := dbtest.URL(t)
-	s := &shop{t: t, stand: stand, stage: play.New(srv.URL), db: db, log: &syncBuffer{}, env: []string{
+	s := &shop{t: t, stand: stand, stage: play.New(srv.URL), db: db, log: &syncBuffer{}, offer: "Pro · 250 ⭐ / 30 days", env: []string{
 		"BILLING=stars", "BILLING_PLANS=" + plans, "DATABASE_URL=" + db, "TELEGRAM_API_URL=" + srv.URL,
 		"TELEGRAM_BOT_TOKEN=" + string(sandbox.DefaultToken), "HTTP_ADDR=127.0.0.1:0", "OPS_ADDR=127.0.0.1:0",
 		"ACCESS=open", "DATA_DIR=" + t.TempDir(), "LOG_LEVEL=warn", "LOG_FORMAT=json",
@@ -84,10 +84,7 @@ func (s *shop) open() {
 // a killed process held comes back after ten seconds, not sixty.
 func (s *shop) shorten() {
 	s.t.Helper()
-	conn, err := pgx.Connect(s.t.Context(), s.db)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	conn := s.connect()
 	defer func() { _ = conn.Close(context.Background()) }()
 	if _, err := conn.Exec(s.t.Context(), `UPDATE job_kinds SET measured_lease = '10 s'`); err != nil {
 		s.t.Fatal(err)
@@ -151,8 +148,8 @@ func (s *shop) pay(p *play.Person, link string) (c checkout, err error) {
 func (s *shop) invoice(p *play.Person) string {
 	s.t.Helper()
 	asked := say(s.t, p, "/subscribe")
-	offer := waitBot(s.t, s.stage, p, asked, func(m play.Message) bool { _, ok := m.Button("Pro · 250 ⭐ a month"); return ok })
-	tap(s.t, p, offer, "Pro · 250 ⭐ a month")
+	offer := waitBot(s.t, s.stage, p, asked, func(m play.Message) bool { _, ok := m.Button(s.offer); return ok })
+	tap(s.t, p, offer, s.offer)
 	var link string
 	waitBot(s.t, s.stage, p, asked, func(m play.Message) bool {
 		b, ok := m.Button("Pay")
@@ -245,7 +242,7 @@ func TestPaymentUnderKills(t *testing.T) {
 			s.strike()
 		}
 	}
-	waitBot(t, s.stage, first.p, 0, says("Pro does not renew"))
+	waitBot(t, s.stage, first.p, 0, says("Telegram could not renew your plan Pro"))
 
 	// Refunds: asked for twice while nothing runs, and killed at the call itself.
 	s.kill()

@@ -3,10 +3,16 @@ package e2e_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/postonce/postonce/internal/postgres/dbtest"
 )
+
+// pagePlans limit nothing that the flows do.
+const pagePlans = `{"free": {"drafts_month": 300},
+ "plans": [{"id": "pro", "title": "Pro", "titles": {"ru": "Профи"}, "price": 250, "days": 30, "channels": 3, "sources": 50, "drafts_month": 900},
+           {"id": "desk", "title": "News desk", "price": 900, "days": 30, "channels": 20, "sources": 500}]}`
 
 // TestTheMiniAppOverTheDemo drives the page in Chromium through whole flows, over
 // the running demo: what is decided there, and what is decided in the chat.
@@ -21,7 +27,11 @@ func TestTheMiniAppOverTheDemo(t *testing.T) {
 	if _, err := os.Stat(scripts + "/node_modules"); err != nil {
 		lacks(t, scripts+"/node_modules (npm install there)")
 	}
-	d := startDemo(t, dbtest.ServerDir(t), "127.0.0.1:0")
+	plans := filepath.Join(t.TempDir(), "plans.json")
+	if err := os.WriteFile(plans, []byte(pagePlans), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := startDemo(t, dbtest.ServerDir(t), "127.0.0.1:0", "BILLING=stars", "BILLING_PLANS="+plans)
 	args := []string{"--test", "--test-reporter=spec"}
 	if only := os.Getenv("PAGE_TESTS"); only != "" {
 		args = append(args, "--test-name-pattern="+only)

@@ -10,12 +10,13 @@ import { enter, until } from './stage.mjs';
 const { DEMO, SHOTS } = process.env;
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 if (SHOTS) mkdirSync(SHOTS, { recursive: true });
-let browser, ann, channel, base, call;
+let browser, ann, people, channel, base, call;
 
 before(async () => {
   const stage = await enter(DEMO);
   call = stage.call;
-  ann = stage.people[0];
+  people = stage.people;
+  ann = people[0];
   [browser, channel] = await Promise.all([
     chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] }),
     ann.link(),
@@ -219,6 +220,60 @@ test('settings: saved together, kept, and in Russian', async () => {
     }
     await close(p);
   } finally { await ann.api('PATCH', 'me', { language: 'en' }); }
+});
+
+test('paying: in the Mini App inside of the chat, and in the chat', async () => {
+  const boris = people[1];
+  await boris.send('/start');
+  const ctx = await browser.newContext({ viewport: { width: 1100, height: 860 }, deviceScaleFactor: SHOTS ? 2 : 1 });
+  await ctx.route(u => u.hostname !== '127.0.0.1', r => r.abort());
+  const p = await ctx.newPage();
+  p.setDefaultTimeout(60000);
+  p.errors = [];
+  p.on('pageerror', e => p.errors.push(e.message));
+  await p.goto(`${DEMO}/#${boris.id}/${boris.id}`);
+  await p.click('.menu.app');
+  const app = p.frameLocator('#webapp iframe');
+  await app.locator('[data-view=billing]').click();
+  const pro = app.locator('.offer:has-text("Pro")');
+  await pro.locator('text=250 ⭐').waitFor();
+  await shot(p, 'plans');
+  await pro.locator('button').click();
+  await p.waitForSelector('.pay-sheet >> text=⭐️ 250 of your');
+  await shot(p, 'invoice');
+  await p.click('.pay-sheet >> text=Cancel');
+  await app.locator('.toast >> text=Not paid').waitFor();
+  await pro.locator('button').click();
+  await p.click('.pay-sheet .primary');
+  await app.locator('.plan-now .big >> text=Pro').waitFor();
+  await app.locator('.plan-now >> text=Renews on').waitFor();
+  await app.locator('.quota >> text=0 of 900').waitFor();
+  await app.locator('.plainlist >> text=250 ⭐').waitFor();
+  await shot(p, 'paid');
+  await app.locator('.plan-now button').click();
+  await app.locator('dialog .danger').click();
+  await app.locator('.plan-now >> text=Lasts until').waitFor();
+  await p.click('#webapp .close');
+
+  // A larger plan, in the chat: the former one is not charged again.
+  await boris.send('/subscribe');
+  await p.click('.key >> text=News desk · 900 ⭐ / 30 days');
+  await p.click('.key.url >> text=Pay');
+  await p.click('.pay-sheet .primary');
+  await p.waitForSelector('.bubble >> text=Your plan News desk lasts until');
+  await boris.send('/subscribe');
+  await p.waitForSelector('.bubble >> text=Your plan: News desk');
+  await p.waitForSelector('.bubble >> text=0 of 500 sources');
+  await shot(p, 'paid-in-chat');
+  await p.click('[title=Payments]');
+  await p.waitForSelector('.payments section >> nth=1');
+  await p.click('.payments >> text=A month passes: renew >> nth=0');
+  await p.waitForSelector('.bubble >> text=News desk was renewed until');
+  await p.waitForSelector('.payments >> text=a renewal');
+  await shot(p, 'payments');
+  await p.click('.payments >> text=Telegram gives it back >> nth=0');
+  await p.waitForSelector('.bubble >> text=Your payment for News desk was given back');
+  await close(p);
 });
 
 test('activity: what failed is tried again, what is in doubt is settled, and a life is told', async () => {

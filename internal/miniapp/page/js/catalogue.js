@@ -433,7 +433,6 @@ quota.sources|Sources|Источники
 quota.drafts|Drafts this month|Черновики за месяц
 quota.model_drafts|Drafts by the model this month|Черновики модели за месяц
 quota.use|{used} of {limit}|{used} из {limit}
-channel.rests|Rests|Отдыхает
 days#one|{n} day|{n} день
 days#few||{n} дня
 days#many||{n} дней

@@ -49,7 +49,8 @@ function drawTabs() {
 function drawTop() {
   const c = state.channel;
   const states = [];
-  if (c?.rests || c?.paused) states.push(h('span', { class: 'chip warn' }, t(c.rests ? 'channel.rests' : 'channel.paused')));
+  if (c?.rests) states.push(h('button', { type: 'button', class: 'chip warn', onclick: () => state.go('billing') }, t('error.channel_rests')));
+  else if (c?.paused) states.push(h('span', { class: 'chip warn' }, t('channel.paused')));
   if (c && c.state !== 'active') states.push(h('span', { class: 'chip bad' }, t(`channel.state.${c.state}`)));
   if (!reachable || mode === 'off') states.push(h('span', { class: 'chip bad', role: 'status' }, t('offline')));
   else if (mode === 'asking') states.push(h('span', { class: 'chip', title: t('asking.why') }, t('asking')));
