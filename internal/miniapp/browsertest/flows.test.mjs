@@ -10,13 +10,12 @@ import { enter, until } from './stage.mjs';
 const { DEMO, SHOTS } = process.env;
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 if (SHOTS) mkdirSync(SHOTS, { recursive: true });
-let browser, ann, people, channel, base, call;
+let browser, ann, channel, base, call;
 
 before(async () => {
   const stage = await enter(DEMO);
   call = stage.call;
-  people = stage.people;
-  ann = people[0];
+  ann = stage.people[0];
   [browser, channel] = await Promise.all([
     chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] }),
     ann.link(),
@@ -223,17 +222,19 @@ test('settings: saved together, kept, and in Russian', async () => {
 });
 
 test('paying: in the Mini App inside of the chat, and in the chat', async () => {
-  const boris = people[1];
-  await boris.send('/start');
+  const paula = await call('POST', '/sandbox/api/people', { first_name: 'Paula', lang: 'en' });
+  const send = text => call('POST', `/sandbox/api/people/${paula.id}/send`, { text });
+  await send('/start');
   const ctx = await browser.newContext({ viewport: { width: 1100, height: 860 }, deviceScaleFactor: SHOTS ? 2 : 1 });
   await ctx.route(u => u.hostname !== '127.0.0.1', r => r.abort());
   const p = await ctx.newPage();
   p.setDefaultTimeout(60000);
   p.errors = [];
   p.on('pageerror', e => p.errors.push(e.message));
-  await p.goto(`${DEMO}/#${boris.id}/${boris.id}`);
+  await p.goto(`${DEMO}/#${paula.id}/${paula.id}`);
   await p.click('.menu.app');
   const app = p.frameLocator('#webapp iframe');
+  await app.locator('html[data-ready]').waitFor({ state: 'attached' });
   await app.locator('[data-view=billing]').click();
   const pro = app.locator('.offer:has-text("Pro")');
   await pro.locator('text=250 ⭐').waitFor();
@@ -256,12 +257,12 @@ test('paying: in the Mini App inside of the chat, and in the chat', async () => 
   await p.click('#webapp .close');
 
   // A larger plan, in the chat: the former one is not charged again.
-  await boris.send('/subscribe');
+  await send('/subscribe');
   await p.click('.key >> text=News desk · 900 ⭐ / 30 days');
   await p.click('.key.url >> text=Pay');
   await p.click('.pay-sheet .primary');
   await p.waitForSelector('.bubble >> text=Your plan News desk lasts until');
-  await boris.send('/subscribe');
+  await send('/subscribe');
   await p.waitForSelector('.bubble >> text=Your plan: News desk');
   await p.waitForSelector('.bubble >> text=0 of 500 sources');
   await shot(p, 'paid-in-chat');

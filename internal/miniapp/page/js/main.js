@@ -82,7 +82,7 @@ function show(name, params, force) {
   drawTabs();
   backButton(name !== 'plan');
   document.title = `${t(`tab.${name}`)} · ${state.channel?.title ?? 'postonce'}`;
-  if (!state.channel) { swap({ el: noChannel() }); return; }
+  if (!state.channel && name !== 'billing') { swap({ el: noChannel() }); return; }
   try {
     swap(views[name]());
   } catch (err) {
@@ -161,8 +161,7 @@ async function start() {
   attach({ onBack: () => { if (!closeSheet()) { if (history.length > 1 && current !== 'plan') history.back(); else state.go('plan'); } } });
   addEventListener('popstate', () => { const q = new URLSearchParams(location.search); show(known(q.get('view')), q); });
   addEventListener('unhandledrejection', e => { if (e.reason instanceof ApiError) { e.preventDefault(); toast(explain(e.reason), { tone: 'bad' }); } });
-  const first = known(query.get('view'));
-  current = first;
+  current = known(query.get('view'));
   setLanguage(launchLanguage() ?? 'en');
   drawTabs();
   /** @type {Session} */ let s;
@@ -175,7 +174,7 @@ async function start() {
     else { $('app').removeAttribute('aria-busy'); $('view').replaceChildren(trouble(err, () => location.reload())); }
     return;
   }
-  show(first, query, true);
+  show(current, state.params, true);
   // What there is to see comes first, the stream of news after it was painted.
   requestAnimationFrame(() => setTimeout(() => listen(s)));
   document.documentElement.dataset.ready = 'true';
