@@ -31,7 +31,13 @@ const (
 // too long for that is sent by itself first (lead).
 func cardMessage(t *turn, v desk.DraftView, mode cardMode, slots []choice) (lead *message, card message) {
 	post := texts.HTML(v.Revision.HTML)
-	about := cardAbout(t, v)
+	about, most := cardAbout(t, v), maxText
+	if photo(v) {
+		most = maxCaption
+	}
+	if all := about + cardEvidence(t, v); length(post+"\n\n"+all) <= most {
+		about = all // what it rests on is shown where there is room
+	}
 	card.rows = cardRows(t, v, mode, slots)
 	if photo(v) {
 		card.photo, card.text = v.Revision.Image, post+"\n\n"+about
@@ -91,6 +97,21 @@ func cardAbout(t *turn, v desk.DraftView) texts.HTML {
 	lines = append(lines, cardBadges(t, v)...)
 	lines = append(lines, t.HTML("card.number", texts.Args{"Draft": v.Draft.ID, "Channel": v.Channel.Title}))
 	return "<blockquote>" + joinHTML("\n", lines...) + "</blockquote>"
+}
+
+// mostEvidence bounds the claims that a card shows.
+const mostEvidence = 4
+
+// cardEvidence are the words of the source behind what the text claims, folded.
+func cardEvidence(t *turn, v desk.DraftView) texts.HTML {
+	if len(v.Evidence) == 0 {
+		return ""
+	}
+	lines := []texts.HTML{t.HTML("card.evidence")}
+	for _, e := range first(v.Evidence, mostEvidence) {
+		lines = append(lines, t.HTML("card.evidence_line", texts.Args{"Claim": shorten(e.Claim, 120), "Quote": shorten(e.Quote, 200)}))
+	}
+	return "\n<blockquote expandable>" + joinHTML("\n", lines...) + "</blockquote>"
 }
 
 // cardBadges are soft findings about the text, why no model wrote it, and, for

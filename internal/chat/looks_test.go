@@ -96,6 +96,31 @@ func TestACardShowsThePostAsItWillLook(t *testing.T) {
 	}
 }
 
+// TestACardShowsWhatItsClaimsRestOn opens a draft whose text came with the words
+// of its source: they stand folded below it, and not where there is no room.
+func TestACardShowsWhatItsClaimsRestOn(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, live)
+	ann := b.person("Ann", "en")
+	ann.works("Space Daily", "space_daily")
+	ann.quiet = true
+	ann.drafts("The probe reached orbit.")
+	open := func(html string) post {
+		b.exec(`UPDATE draft_revisions SET html = $1, evidence = '[{"claim":"the probe arrived","quote":"reached orbit on <Tuesday>"}]'`, html)
+		ann.says("/drafts")
+		ann.taps("1")
+		all := b.posts(t.Context(), ann.ID)
+		return all[len(all)-1]
+	}
+	card := open("The probe reached orbit.")
+	if !strings.Contains(card.Says(), "• the probe arrived: “reached orbit on <Tuesday>”") || !strings.Contains(fmt.Sprint(card.Entities), "expandable_blockquote") {
+		t.Errorf("the card says\n%s\nwith %v", card.Says(), card.Entities)
+	}
+	if card = open(strings.Repeat("a", 3970)); strings.Contains(card.Says(), "the probe arrived") || !strings.Contains(card.Says(), "Draft 1") {
+		t.Errorf("a long card says …%s", card.Says()[3970:])
+	}
+}
+
 // sameLook compares a card's post with the post: text, formats, picture, preview.
 func sameLook(t *testing.T, name string, seen, posted post) {
 	t.Helper()

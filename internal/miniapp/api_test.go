@@ -212,23 +212,6 @@ func TestTheDescriptionNamesWhatIsServed(t *testing.T) {
 	if diff := cmp.Diff(described, served); diff != "" {
 		t.Errorf("described (-) and served (+):\n%s", diff)
 	}
-	// What the handlers really answer has the fields that the description promises.
-	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
-	token := session(t, srv.URL, ann)
-	for path, name := range map[string]string{"me": "Me", "channels/1": "Channel", "channels/1/plan": "Plan", "drafts/1": "Draft", "billing": "Billing", "channels/1/changes": "Changes"} {
-		_, got := ask(t, "GET", srv.URL+"/api/v1/"+path, token, "")
-		schema := schemas[name].(map[string]any)
-		for _, field := range schema["required"].([]any) {
-			if _, there := got[field.(string)]; !there {
-				t.Errorf("%s lacks %s, which %s requires", path, field, name)
-			}
-		}
-		for field := range got {
-			if _, known := schema["properties"].(map[string]any)[field]; !known {
-				t.Errorf("%s has %s, which %s does not describe", path, field, name)
-			}
-		}
-	}
 }
 
 func TestThePageIsSmallAndStrict(t *testing.T) {

@@ -90,7 +90,7 @@ func TestThePageInChromium(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "node", append(args, "page.test.mjs")...)
 	cmd.Dir = "browsertest"
 	cmd.Env = append(os.Environ(), "BASE="+srv.URL, "ANN="+signed(t, ann, "Ann", "en", now), "VIC="+signed(t, vic, "Вик", "ru", now),
-		"EVE="+signed(t, eve, "Eve", "en", now), "OLD="+signed(t, ann, "Ann", "en", now.Add(-2*time.Hour)))
+		"EVE="+signed(t, eve, "Eve", "en", now), "TOKEN="+botToken, "OLD="+signed(t, ann, "Ann", "en", now.Add(-2*time.Hour)))
 	// Streamed, so that a test that hangs has already said where.
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {

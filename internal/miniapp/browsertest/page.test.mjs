@@ -3,9 +3,10 @@ import { test, before, after, beforeEach } from 'node:test';
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { sign } from '@telegram-apps/init-data-node';
 import { chromium } from 'playwright-core';
 
-const { BASE, ANN, VIC, EVE, OLD, SHOTS } = process.env;
+const { BASE, ANN, VIC, EVE, OLD, TOKEN, SHOTS } = process.env;
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const tabs = ['plan', 'drafts', 'sources', 'channel', 'activity', 'billing'];
 if (SHOTS) mkdirSync(SHOTS, { recursive: true });
@@ -49,6 +50,19 @@ for (const look of [{ name: 'phone-dark', dark: true }, { name: 'desktop-light',
     await close(p);
   });
 }
+
+test('a session is opened by what another program signed, and by nothing else', async () => {
+  const opened = async data => (await fetch(BASE + '/api/v1/session', { method: 'POST', headers: { authorization: 'tma ' + data } })).status;
+  const user = { id: 101, first_name: 'Ann & Ко', language_code: 'ru', is_premium: true, photo_url: 'https://example.org/a.svg' };
+  const by = (token, at) => sign({ user, query_id: 'AAE', chat_type: 'private' }, token, at);
+  const now = Date.now(), good = by(TOKEN, new Date(now));
+  assert.equal(await opened(good), 200);
+  assert.equal(await opened(good.replace('101', '666')), 401, 'somebody else put in');
+  assert.equal(await opened(good + '&user=%7B%22id%22%3A666%7D'), 401, 'a key twice');
+  assert.equal(await opened(by(TOKEN.replace('1', '2'), new Date(now))), 401, 'another bot');
+  assert.equal(await opened(by(TOKEN, new Date(now - 2 * 36e5))), 401, 'too old');
+  assert.equal(await opened(by(TOKEN, new Date(now + 36e5))), 401, 'from the future');
+});
 
 test('a draft is approved, taken back and skipped', async () => {
   const p = await ready(await open(ANN, { query: 'view=drafts' }));
