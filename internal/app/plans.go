@@ -77,7 +77,7 @@ func (s shop) Account(ctx context.Context, person int64, language string) (chat.
 	if err != nil {
 		return chat.Account{}, err
 	}
-	out := chat.Account{Plan: st.Plan.Name(language), Until: st.Until(), Renews: st.Renews, Trial: st.Trial()}
+	out := chat.Account{ID: st.Plan.ID, Plan: st.Plan.Name(language), Until: st.Until(), Renews: st.Renews, Trial: st.Trial()}
 	for _, m := range meters {
 		out.Usage = append(out.Usage, chat.Usage{Meter: m.Code, Used: m.Used, Limit: m.Limit})
 	}

@@ -36,6 +36,7 @@ type Billing interface {
 
 // Account is a person's standing in the shop.
 type Account struct {
+	ID     string    // of the plan
 	Plan   string    // its title
 	Until  time.Time // it lasts until then; zero: free
 	Renews bool
@@ -107,6 +108,9 @@ func (c *Chat) subscribe(ctx context.Context, t *turn) error {
 		}
 		args := texts.Args{"Title": o.Title, "Price": o.Price, "Days": t.Plain("billing.days", texts.Args{"Count": o.Days}), "Limits": strings.Join(limits, ", ")}
 		lines = append(lines, t.HTML("billing.offered", args))
+		if o.ID == a.ID && a.Renews {
+			continue // nobody pays twice for what renews by itself
+		}
 		m.rows = append(m.rows, row(button{text: t.Plain("billing.offer", args), data: data("by", o.ID)}))
 	}
 	m.text = joinHTML("\n", lines...)
