@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -31,6 +32,8 @@ func fixed() map[string]string {
 		"postonce_updates_total":                    "counter result via",
 		"postonce_telegram_call_seconds":            "histogram method outcome",
 		"postonce_intents_refused_total":            "counter kind",
+		"postonce_leases_expired_total":             "counter",
+		"postonce_updates_stopped":                  "gauge",
 		"postonce_effects_in_doubt":                 "gauge class",
 		"postonce_sources":                          "gauge state",
 		"postonce_model_budget_tokens":              "gauge",
@@ -71,6 +74,24 @@ func exported(text string) map[string]string {
 	return out
 }
 
+// named are the metrics that a file of docs/deploy names, without what a
+// histogram appends.
+func named(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, name := range regexp.MustCompile(`\bpostonce_[a-z_]+`).FindAllString(string(text), -1) {
+		out = append(out, regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, ""))
+	}
+	if slices.Sort(out); len(out) < 10 {
+		t.Fatalf("%s names only %v", file, out)
+	}
+	return slices.Compact(out)
+}
+
 // bounds are the finite buckets of a histogram.
 func bounds(text, name string) (first, last float64) {
 	for _, m := range regexp.MustCompile(`(?m)^`+name+`_bucket\{[^\n]*le="([0-9.e+]+)"`).FindAllStringSubmatch(text, -1) {
@@ -107,6 +128,13 @@ func TestOperatorsSeeMetricsAndFollowARequest(t *testing.T) {
 	for name, want := range fixed() {
 		if have[name] != want {
 			t.Errorf("%s is %q, want %q", name, have[name], want)
+		}
+	}
+	for _, file := range []string{"alerts.yml", "grafana/postonce.json"} {
+		for _, name := range named(t, "../../docs/deploy/"+file) {
+			if _, there := have[name]; !there {
+				t.Errorf("docs/deploy/%s asks for %s, which nobody exports", file, name)
+			}
 		}
 	}
 	// From a tap's milliseconds to a job that waited for an hour.

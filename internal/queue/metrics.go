@@ -25,6 +25,7 @@ type metrics struct {
 	total          *prometheus.CounterVec
 	overruns       *prometheus.CounterVec
 	intentsRefused *prometheus.CounterVec
+	expired        prometheus.Counter
 	registerer     prometheus.Registerer
 }
 
@@ -48,9 +49,13 @@ func newMetrics(to prometheus.Registerer) *metrics {
 		intentsRefused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "postonce_intents_refused_total", Help: "Effects that were not performed because an earlier try is in doubt.",
 		}, []string{"kind"}),
+		// Of processes that died: their own counters died with them.
+		expired: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "postonce_leases_expired_total", Help: "Leases that nobody renewed, as this process found them.",
+		}),
 	}
 	if to != nil {
-		to.MustRegister(m.wait, m.duration, m.total, m.overruns, m.intentsRefused)
+		to.MustRegister(m.wait, m.duration, m.total, m.overruns, m.intentsRefused, m.expired)
 	}
 	return m
 }

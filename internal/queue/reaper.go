@@ -158,6 +158,7 @@ func (e *Engine) reapTx(ctx context.Context, tx pgx.Tx) (int, error) {
 		return 0, fmt.Errorf("judge %d expired jobs: %w", len(ids), err)
 	}
 	failpoint.Hit("reaper-commit")
+	e.metrics.expired.Add(float64(returned + archived))
 	e.log.Warn().Int("returned", returned).Int("archived", archived).Msg("leases expired")
 	return len(ids), nil
 }
