@@ -23,7 +23,8 @@ func (p *program) simulate(ctx context.Context, args []string) error {
 	fs.IntVar(&sim.Size.Channels, "channels", 1000, "channels")
 	fs.IntVar(&sim.Size.Sources, "sources", 100_000, "sources")
 	fs.IntVar(&sim.Size.Items, "items", 5_000_000, "items")
-	fs.IntVar(&sim.Rounds, "rounds", 5, "rounds of 100 new items at each share")
+	fs.IntVar(&sim.Rounds, "rounds", 5, "rounds at each share, with a new item of each polled source")
+	fs.IntVar(&sim.Polled, "polled", 100, "sources that are really polled, over HTTP")
 	fs.IntVar(&sim.ADay, "a-day", 0, "items on a day; 0: as many as make a year")
 	fs.BoolVar(&sim.Keep, "keep", false, "leave the databases behind")
 	fs.BoolVar(&sim.Again, "again", false, "measure the databases that an earlier --keep left behind")
@@ -41,7 +42,7 @@ func (p *program) simulate(ctx context.Context, args []string) error {
 		}
 		sim.Shares = append(sim.Shares, n)
 	}
-	if len(rest) > 0 || sim.Size.Channels < 1 || sim.Size.Sources < 1 || sim.Size.Items < 100 || sim.Rounds < 1 || sim.ADay < 0 {
+	if len(rest) > 0 || sim.Size.Channels < 1 || sim.Size.Sources < 1 || sim.Size.Items < 100 || sim.Rounds < 1 || sim.Polled < 1 || sim.ADay < 0 {
 		return usagef("want `postonce simulate [--channels N] [--sources N] [--items N] [--a-day N] [--shares 1,10,100]`, at least 100 items")
 	}
 	if sim.Settle = 11 * time.Second; *load {

@@ -111,10 +111,6 @@ func (w *world) work() []table {
 			kind := []string{"match", "score"}[i%2]
 			return []any{madeFrom + int64(i), kind, fmt.Sprint("made:", i/2)}
 		}},
-		{"job_history", []string{"id", "lease_token", "enqueued_at", "claimed_at", "finished_at", "failures", "expiries", "kind", "key"}, n / 10, func(i int) []any {
-			at := w.began.Add(-48*time.Hour - time.Duration(float64(n/10-i)/float64(n/10+1)*float64(11*24*time.Hour)))
-			return []any{madeFrom + int64(i), int64(i), at, at, at, 0, 0, "match", fmt.Sprint("made:", i)}
-		}},
 		{"drafts", []string{"id", "channel_id", "story_id", "kind", "subject", "state", "slot_at", "approved_hash", "created_at"}, posts, func(i int) []any {
 			s := madeFrom + int64(story(i))
 			return []any{madeFrom + int64(i), w.channelOf(i), s, "post", fmt.Sprint("story:", s), "published", w.seen(story(i)), hash, w.seen(story(i))}

@@ -176,7 +176,7 @@ func (w *world) round(ctx context.Context, news bool) (took, error) {
 		select {
 		case <-ctx.Done():
 			return t, ctx.Err()
-		case <-time.After(5 * time.Millisecond):
+		case <-time.After(50 * time.Millisecond): // counting reads the queue too
 		}
 	}
 }

@@ -159,7 +159,11 @@ func (l *load) accept(more int64, within time.Duration) {
 	want := l.accepted.Load() + more
 	for deadline := time.Now().Add(within); l.accepted.Load() < want; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			l.t.Fatalf("only %d of %d orders were accepted; last refusal: %v", l.accepted.Load(), want, *l.last.Load())
+			refusal := "none"
+			if last := l.last.Load(); last != nil {
+				refusal = fmt.Sprint(*last)
+			}
+			l.t.Fatalf("only %d of %d orders were accepted; last refusal: %s", l.accepted.Load(), want, refusal)
 		}
 	}
 }

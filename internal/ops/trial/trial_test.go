@@ -282,7 +282,7 @@ logfile = %s
 		time.Sleep(50 * time.Millisecond)
 	}
 	l := newLoad(t, fmt.Sprintf("host=%s port=6432 user=postgres dbname=postgres sslmode=disable", dir), server.URL)
-	l.accept(500, 30*time.Second)
+	l.accept(500, 2*time.Minute)
 	l.check()
 	if got := l.text(archivedSQL); got != "nothing" {
 		t.Errorf("archived behind a pooler: %s", got)
