@@ -25,7 +25,7 @@ func writers() map[string]string {
 		"sources":    {"sources", "source_aliases", "items", "item_keys", "polls", "hosts"},
 		"stories":    {"stories", "story_items", "story_keys", "story_words"},
 		"scoring":    {"scores", "lessons", "word_counts"},
-		"drafting":   {"drafts", "draft_revisions", "model_calls", "model_spend"},
+		"drafting":   {"drafts", "draft_revisions", "model_calls", "model_spend", "channel_posts"},
 		"planning":   {"slots"},
 		"publishing": {"publications", "publication_reviews", "publication_edits"},
 		"chat":       {"dialogs", "pastes", "cards"},

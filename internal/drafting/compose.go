@@ -325,7 +325,7 @@ func (s *Service) marked(ctx context.Context, tx pgx.Tx, a ComposeArgs) bool {
 
 // judge turns an answer into a text, or says what is wrong with it.
 func (s *Service) judge(ctx context.Context, m material, a ComposeArgs, ans modelAnswer) (written, []check.Finding, error) {
-	past, err := s.past(ctx, m.channelID, a.DraftID)
+	past, err := past(ctx, s.cfg.Pool, m.channelID, a.DraftID)
 	if err != nil {
 		return written{}, nil, err
 	}
@@ -356,30 +356,4 @@ func allowedTags(asked, list []string) []string {
 		}
 	}
 	return out
-}
-
-const pastPostsSQL = `
-SELECT r.html
-  FROM drafts d
-  JOIN draft_revisions r ON r.draft_id = d.id AND r.revision = d.revision
- WHERE d.channel_id = $1
-   AND d.id <> $2
-   AND d.state IN ('published', 'scheduled', 'publishing', 'unconfirmed')
- ORDER BY d.id DESC
- LIMIT 50`
-
-// past returns the plain text of the channel's last posts.
-func (s *Service) past(ctx context.Context, channelID, except int64) ([]string, error) {
-	rows, err := s.cfg.Pool.Query(ctx, pastPostsSQL, channelID, except)
-	if err != nil {
-		return nil, fmt.Errorf("read past posts: %w", err)
-	}
-	htmls, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	out := make([]string, 0, len(htmls))
-	for _, h := range htmls {
-		if nodes, err := render.Parse(h); err == nil {
-			out = append(out, render.Text(nodes))
-		}
-	}
-	return out, err
 }

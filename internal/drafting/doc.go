@@ -3,8 +3,8 @@
 // channel's template. It keeps every revision and every call to a model, and
 // Transition is the only way by which a draft changes its state.
 //
-// Its tables: drafts, draft_revisions, model_calls, model_spend. Nobody else
-// writes them.
+// Its tables: drafts, draft_revisions, model_calls, model_spend, channel_posts.
+// Nobody else writes them.
 //
 // It must never let text, links or markup of a model or of an item reach a post
 // other than through check and render; never ask a model twice for one (draft,

@@ -61,10 +61,20 @@ func (s *Service) workDraft(ctx context.Context, job *queue.Job[DraftArgs]) erro
 		if !ok {
 			return nil
 		}
-		_, err = s.create(ctx, tx, newDraft{
+		n := newDraft{
 			channelID: a.ChannelID, storyID: a.StoryID, kind: a.kind(), subject: fmt.Sprintf("story:%d", a.StoryID),
 			ordinal: a.FollowUp, score: a.Score, explore: a.Explore, model: true,
-		}, w)
+		}
+		told := false
+		if a.FollowUp == 0 { // a follow-up is like its post, and more
+			if told, err = toldBefore(ctx, tx, m, w); err != nil {
+				return err
+			}
+		}
+		if told {
+			return s.createTold(ctx, tx, n, w)
+		}
+		_, err = s.create(ctx, tx, n, w)
 		return ignorePlan(err)
 	})
 }
@@ -79,6 +89,7 @@ type newDraft struct {
 	by                 int64
 	material           []byte // of kind own
 	model              bool   // the model may write it anew
+	silent             bool   // nobody is told, and it does not count against the plan
 }
 
 const draftInsertSQL = `
@@ -97,6 +108,9 @@ func (s *Service) insert(ctx context.Context, tx pgx.Tx, n newDraft) (id int64, 
 		}
 		if err != nil {
 			return fmt.Errorf("draft of %s in channel %d: %w", n.subject, n.channelID, err)
+		}
+		if n.silent {
+			return nil
 		}
 		return s.use(ctx, tx, n.channelID, MeterDrafts)
 	})
@@ -120,6 +134,9 @@ func (s *Service) create(ctx context.Context, tx pgx.Tx, n newDraft, w written) 
 		return 0, err
 	}
 	s.metrics.drafts.WithLabelValues(w.composer, "").Inc()
+	if n.silent {
+		return id, nil
+	}
 	if !n.model || s.cfg.Model == nil {
 		return id, s.announce(ctx, tx, id, 1)
 	}

@@ -69,6 +69,9 @@ func (s *Service) workLearn(ctx context.Context, job *queue.Job[learnArgs]) erro
 		}
 		var posts []byte
 		if !a.Edits {
+			if err := keepPosts(ctx, tx, a.ChannelID, shown); err != nil {
+				return err
+			}
 			if posts, err = learned(ctx, tx, a.ChannelID, shown); err != nil {
 				return err
 			}

@@ -207,31 +207,36 @@ func TestPollsBesideTheLeastThatCould(t *testing.T) {
 		t.Skip("set POSTONCE_BENCH=1 to measure")
 	}
 	s := startBenchServer(t)
-	const n = 300
 	for _, v := range []struct{ scheme, port string }{{"https", s.secure}, {"http", s.plain}} {
 		for _, path := range []string{"/same", "/changes", "/turns"} {
-			p := newPolls(t, v.scheme, v.port, path, n)
-			c := bare(t)
-			conditional := map[string]string{"/same": `"x"`}[path]
-			beside(t, v.scheme+path, n, func() {
-				var wg errgroup.Group
-				wg.SetLimit(16)
-				for i := range n {
-					wg.Go(func() error {
-						body := bareGet(t, c, fmt.Sprintf("%s://%s:%s%s", v.scheme, hostOf(i), v.port, path), conditional)
-						if conditional != "" {
-							return nil
-						}
-						return p.parseAndLookUp(body)
-					})
-				}
-				if err := wg.Wait(); err != nil {
-					t.Error(err)
-				}
-			}, p.drain)
-			p.stop()
+			t.Run(v.scheme+strings.ReplaceAll(path, "/", " "), func(t *testing.T) { pollsBeside(t, v.scheme, v.port, path) })
 		}
 	}
+}
+
+func pollsBeside(t *testing.T, scheme, port, path string) {
+	t.Helper()
+	const n = 300
+	p := newPolls(t, scheme, port, path, n)
+	defer func() { p.stop() }()
+	c := bare(t)
+	conditional := map[string]string{"/same": `"x"`}[path]
+	beside(t, scheme+path, n, func() {
+		var wg errgroup.Group
+		wg.SetLimit(16)
+		for i := range n {
+			wg.Go(func() error {
+				body := bareGet(t, c, fmt.Sprintf("%s://%s:%s%s", scheme, hostOf(i), port, path), conditional)
+				if conditional != "" {
+					return nil
+				}
+				return p.parseAndLookUp(body)
+			})
+		}
+		if err := wg.Wait(); err != nil {
+			t.Error(err)
+		}
+	}, p.drain)
 }
 
 // polls are n sources, all polled before, on an engine of their own.

@@ -38,28 +38,45 @@ func TestRecordingStaysFlat(t *testing.T) {
 		}
 	}
 	round := 0
-	measure := func() time.Duration {
+	measure := func() (wall, used time.Duration) {
 		var took []time.Duration
 		for range 120 {
 			round++
 			b.pass(10 * time.Minute)
 			out := freshOutcome(t, b, id, round)
-			start := time.Now()
+			before, start := cpu()+serverCPU(b), time.Now()
 			b.tx(func(tx pgx.Tx) error { return b.svc.record(t.Context(), tx, id, out) })
 			took = append(took, time.Since(start))
+			used += cpu() + serverCPU(b) - before
 		}
 		slices.Sort(took)
-		return took[len(took)/2]
+		return took[len(took)/2], used / time.Duration(len(took))
 	}
 	grow(1, 10_000)
 	measure()
-	small := measure()
+	small, smallCPU := measure()
 	for from := 10_001; from < 5_000_000; from += 499_000 {
 		grow(from, min(from+498_999, 5_000_000))
 	}
 	measure()
-	large := measure()
-	t.Logf("30 new entries: %v beside 10,000 known items, %v beside 5,000,000: %.2f times", small, large, float64(large)/float64(small))
+	large, largeCPU := measure()
+	t.Logf("30 new entries: %v beside 10,000 known items, %v beside 5,000,000: %.2f times; of CPU, Postgres' with it, %v and %v: %.2f times",
+		small, large, float64(large)/float64(small), smallCPU, largeCPU, float64(largeCPU)/float64(smallCPU))
+}
+
+// serverCPU is what Postgres' processes for this database have used; 0 where they run elsewhere.
+func serverCPU(b *bench) time.Duration {
+	var sum time.Duration
+	for _, pid := range strings.Fields(value[string](b, "SELECT string_agg(pid::text, ' ') FROM pg_stat_activity WHERE datname = current_database()")) {
+		line, err := os.ReadFile("/proc/" + pid + "/schedstat")
+		if err != nil {
+			continue
+		}
+		var ns int64
+		_, _ = fmt.Sscan(string(line), &ns)
+		sum += time.Duration(ns)
+	}
+	return sum
 }
 
 func freshOutcome(t *testing.T, b *bench, id int64, round int) *outcome {

@@ -40,6 +40,22 @@ func Nearest(text string, past []string) string {
 	return ""
 }
 
+// repeats is the share of common pairs of words from which a text is told again: nothing is asked of
+// a person then, so it is more than Nearest wants.
+const repeats = 0.85
+
+// Repeats tells that a text says what the post says, in the same words.
+func Repeats(text, post string) bool {
+	mine, theirs := pairs(text), pairs(post)
+	common := 0
+	for k := range mine {
+		if theirs[k] {
+			common++
+		}
+	}
+	return len(mine) >= 4 && float64(common) >= repeats*float64(max(len(mine), len(theirs)))
+}
+
 func pairs(text string) map[string]bool {
 	terms := words.Terms(text)
 	out := make(map[string]bool, len(terms))
