@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -135,6 +136,20 @@ func (e *Engine) inHistory(ctx context.Context, ids, tokens []int64) (map[int64]
 		return nil, err
 	}
 	return tokenSet(rows, len(tokens))
+}
+
+// tokens is a set of lease tokens, sorted.
+type tokens []int64
+
+// tokensOf owns list.
+func tokensOf(list []int64) tokens {
+	slices.Sort(list)
+	return list
+}
+
+func (t tokens) has(token int64) bool {
+	_, found := slices.BinarySearch(t, token)
+	return found
 }
 
 func tokenSet(rows pgx.Rows, n int) (map[int64]bool, error) {

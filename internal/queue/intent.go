@@ -13,7 +13,9 @@ import (
 
 // effectIntendIfLeasedSQL is R2 for a batch: the job rows are locked, which serialises with the reaper; token
 // and unexpired lease are required; the leases are extended past the requests' deadlines; keys go in sorted.
-// A row that is certainly not done is taken over, also by another job and for another request.
+// A row that is certainly not done is taken over, also by another job and for another request. The lease is extended
+// through its token, not through the place of the locked row: where a renewal came in between, the place is newer than
+// the statement's snapshot, and nothing would be found there. It answers with one row, the tokens that were granted.
 const effectIntendIfLeasedSQL = `
 WITH asked AS MATERIALIZED (
   SELECT DISTINCT ON (u.key)
@@ -27,8 +29,7 @@ WITH asked AS MATERIALIZED (
    ORDER BY u.key,
             u.token
 ), held AS MATERIALIZED (
-  SELECT ctid,
-         id,
+  SELECT id,
          kind,
          lease_token,
          lease_until
@@ -40,12 +41,15 @@ WITH asked AS MATERIALIZED (
      FOR NO KEY UPDATE
 ), longer AS (
   UPDATE jobs
-     SET lease_until = clock_timestamp() + asked.timeout + $6::interval
-    FROM held
-    JOIN asked ON asked.token = held.lease_token
-   WHERE jobs.ctid = held.ctid
-     AND held.lease_until < clock_timestamp() + asked.timeout + $6::interval
-)
+     SET lease_until = clock_timestamp() + ($5::interval[])[array_position($1::bigint[], lease_token)] + $6::interval
+   WHERE state = 'leased'
+     AND lease_token = ANY (ARRAY(
+           SELECT held.lease_token
+             FROM held
+             JOIN asked ON asked.token = held.lease_token
+            WHERE held.lease_until < clock_timestamp() + asked.timeout + $6::interval
+         ))
+), granted AS (
 INSERT INTO effects AS e (effect_key, job_id, kind, class, lease_token, request_hash, deadline_at)
 SELECT asked.key,
        held.id,
@@ -73,8 +77,10 @@ SELECT asked.key,
        error = NULL,
        reconciled_by = NULL
  WHERE e.state = 'not_done'
-RETURNING effect_key,
-          lease_token`
+RETURNING lease_token
+)
+SELECT coalesce(array_agg(lease_token), '{}')
+  FROM granted`
 
 // effectFindSQL reads one key of the ledger and whether its job is running.
 const effectFindSQL = `
@@ -131,7 +137,7 @@ func (r *run) intendTx(ctx context.Context, e Effect, in *intent) (granted bool,
 			return err
 		}
 		got, err := intend(ctx, tx, []*intent{in})
-		granted = got[in.key] == r.token
+		granted = got.has(r.token)
 		failpoint.Hit("intent-commit")
 		asked = err == nil
 		return err
@@ -147,6 +153,10 @@ func (r *run) intendTx(ctx context.Context, e Effect, in *intent) (granted bool,
 	return false, nil
 }
 
+type rowQuerier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
 // querier is a pool, a connection or a transaction to read through.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -155,23 +165,23 @@ type querier interface {
 // writer is one to write through.
 type writer interface {
 	querier
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// intend returns the token that holds each granted key.
-func intend(ctx context.Context, db querier, ins []*intent) (map[string]int64, error) {
+// intend returns the tokens whose intents were granted; a token has one intent at a time.
+func intend(ctx context.Context, db rowQuerier, ins []*intent) (tokens, error) {
 	n := len(ins)
-	tokens, keys, hashes := make([]int64, n), make([]string, n), make([][]byte, n)
+	asked, keys, hashes := make([]int64, n), make([]string, n), make([][]byte, n)
 	classes, timeouts := make([]string, n), make([]time.Duration, n)
 	for i, in := range ins {
-		tokens[i], keys[i], hashes[i] = in.run.token, in.key, in.hash
+		asked[i], keys[i], hashes[i] = in.run.token, in.key, in.hash
 		classes[i], timeouts[i] = string(in.run.spec.class), in.timeout
 	}
-	rows, err := db.Query(ctx, effectIntendIfLeasedSQL, tokens, keys, hashes, classes, timeouts, ins[0].run.engine.cfg.LeaseMargin)
-	if err != nil {
-		return nil, err
-	}
-	return collectKeys(rows, n)
+	var granted []int64
+	err := db.QueryRow(ctx, effectIntendIfLeasedSQL, asked, keys, hashes, classes, timeouts,
+		ins[0].run.engine.cfg.LeaseMargin).Scan(&granted)
+	return tokensOf(granted), err
 }
 
 // flushIntents is the group commit of intents.
@@ -179,9 +189,9 @@ func (l *lane) flushIntents(ins []*intent) {
 	ctx, cancel := l.engine.writeContext()
 	defer cancel()
 	failpoint.Hit("intent-commit")
-	var granted map[string]int64
+	var granted tokens
 	err := l.use(ctx, func(db writer) (err error) {
-		granted, err = intend(ctx, db, ins)
+		granted, err = intend(ctx, grouped{db}, ins)
 		return err
 	})
 	failpoint.Hit("intent-committed")
@@ -192,16 +202,12 @@ func (l *lane) flushIntents(ins []*intent) {
 		return
 	}
 	for _, in := range ins {
-		reply := intentReply{granted: granted[in.key] == in.run.token}
+		reply := intentReply{granted: granted.has(in.run.token)}
 		if err != nil && isServerError(err) {
 			reply.err = err
 		}
 		in.reply <- reply // not granted: the asker reads the ledger, which also resolves a lost reply
 	}
-}
-
-type rowQuerier interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
 func readLedger(ctx context.Context, db rowQuerier, key string) (*ledgerRow, error) {

@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -89,6 +91,7 @@ func (k *keeper) renew(ctx context.Context) {
 		return
 	}
 	tokens, leases := make([]int64, len(due)), make([]time.Duration, len(due))
+	slices.SortFunc(due, func(a, b *run) int { return cmp.Compare(a.token, b.token) }) // the order in which intents lock
 	for i, r := range due {
 		tokens[i], leases[i] = r.token, r.lease
 	}

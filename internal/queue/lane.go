@@ -59,8 +59,8 @@ func newLane(e *Engine, t Tier, size int) *lane {
 	// One lane: while it waits for the disk the next group grows, and a statement for 500 costs a job half of what
 	// one for 100 does.
 	l.acks = batcher.New(batcher.Config{Max: 200, Most: 500, Wait: e.cfg.AckWait, Lanes: 1}, l.acknowledge)
-	l.intents = batcher.New(batcher.Config{Max: 200, Wait: e.cfg.IntentWait, Lanes: 2}, l.flushIntents)
-	l.outcomes = batcher.New(batcher.Config{Max: 200, Wait: e.cfg.IntentWait, Lanes: 2}, l.flushOutcomes)
+	l.intents = batcher.New(batcher.Config{Max: 200, Most: 500, Wait: e.cfg.IntentWait, Lanes: 1}, l.flushIntents)
+	l.outcomes = batcher.New(batcher.Config{Max: 200, Most: 500, Wait: e.cfg.IntentWait, Lanes: 1}, l.flushOutcomes)
 	return l
 }
 

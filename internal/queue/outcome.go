@@ -13,7 +13,8 @@ import (
 )
 
 // effectSettleManyIfIntentSQL is the group commit of outcomes that need nothing else, with the completion of
-// those jobs that end with them. Jobs are taken before effects, as everywhere.
+// those jobs that end with them. Jobs are taken before effects, as everywhere. It answers with one row, the tokens of
+// the settled effects and of the completed jobs: a join of the two is guessed to be one row by one, and looped.
 const effectSettleManyIfIntentSQL = `
 WITH ` + jobsDoneCTE + `, kept AS (
 INSERT INTO ` + historyFromDone + `
@@ -32,10 +33,8 @@ INSERT INTO ` + historyFromDone + `
      AND (SELECT count(*) FROM done) >= 0
   RETURNING u.token
 )
-SELECT settled.token,
-       done.lease_token IS NOT NULL AS completed
-  FROM settled
-  LEFT JOIN done ON done.lease_token = settled.token`
+SELECT (SELECT coalesce(array_agg(token), '{}') FROM settled),
+       (SELECT coalesce(array_agg(lease_token), '{}') FROM done)`
 
 // effectSettleIfOwnSQL settles one effect of this execution. It also settles what the reaper took for unknown:
 // the answer to this very request is certain knowledge, however late.
@@ -189,46 +188,33 @@ func (l *lane) flushOutcomes(ts []*told) {
 	ctx, cancel := l.engine.writeContext()
 	defer cancel()
 	n := len(ts)
-	tokens, keys, states := make([]int64, n), make([]string, n), make([]string, n)
+	owners, keys, states := make([]int64, n), make([]string, n), make([]string, n)
 	extIDs, details, texts := make([]*string, n), make([][]byte, n), make([]*string, n)
 	var completing []int64
 	for i, t := range ts {
-		tokens[i], keys[i], states[i] = t.run.token, t.effect.Key, string(t.state)
+		owners[i], keys[i], states[i] = t.run.token, t.effect.Key, string(t.state)
 		extIDs[i], details[i], texts[i] = t.extID, t.detail, t.text
 		if t.completes {
 			completing = append(completing, t.run.token)
 		}
 	}
 	failpoint.Hit("outcome-commit")
-	var replies map[int64]toldReply
+	var settled, completed tokens
 	err := l.use(ctx, func(db writer) (err error) {
-		replies, err = settleMany(ctx, db, completing, tokens, keys, states, extIDs, details, texts)
+		settled, completed, err = settleMany(ctx, grouped{db}, completing, owners, keys, states, extIDs, details, texts)
 		return err
 	})
 	failpoint.Hit("outcome-committed")
 	for _, t := range ts {
-		reply := replies[t.run.token]
-		reply.err = err
-		t.reply <- reply
+		t.reply <- toldReply{settled: settled.has(t.run.token), completed: completed.has(t.run.token), err: err}
 	}
 }
 
-func settleMany(ctx context.Context, db querier, args ...any) (map[int64]toldReply, error) {
-	rows, err := db.Query(ctx, effectSettleManyIfIntentSQL, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	replies := map[int64]toldReply{}
-	for rows.Next() {
-		reply := toldReply{settled: true}
-		var token int64
-		if err := rows.Scan(&token, &reply.completed); err != nil {
-			return nil, err
-		}
-		replies[token] = reply
-	}
-	return replies, rows.Err()
+// settleMany returns the tokens whose effects were settled, and those whose jobs were completed.
+func settleMany(ctx context.Context, db rowQuerier, args ...any) (settled, completed tokens, err error) {
+	var effects, jobs []int64
+	err = db.QueryRow(ctx, effectSettleManyIfIntentSQL, args...).Scan(&effects, &jobs)
+	return tokensOf(effects), tokensOf(jobs), err
 }
 
 // settleAlone is one transaction for: job, effect, domain, archive.

@@ -14,6 +14,41 @@ import (
 // table would make it compile.
 const claimSettingsSQL = `SELECT set_config('plan_cache_mode', 'force_generic_plan', false), set_config('jit', 'off', false)`
 
+// groupSettingsSQL are for the transaction of one group commit of the ledger. Its statements are planned once, and by
+// their indexes: a plan that was made while the ledger was small would go on reading all of it.
+const groupSettingsSQL = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)`
+
+// grouped runs a statement of one row as a transaction with groupSettingsSQL, in one round trip.
+type grouped struct{ db writer }
+
+type groupedRow struct {
+	ctx  context.Context //nolint:containedctx // of QueryRow, until Scan
+	db   writer
+	sql  string
+	args []any
+}
+
+// QueryRow returns a row whose Scan does it all. After an error of Scan it may have committed, unless isServerError.
+func (g grouped) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	return groupedRow{ctx: ctx, db: g.db, sql: sql, args: args}
+}
+
+// Scan implements pgx.Row.
+func (r groupedRow) Scan(dest ...any) error {
+	b := &pgx.Batch{}
+	b.Queue(groupSettingsSQL)
+	b.Queue(r.sql, r.args...)
+	results := r.db.SendBatch(r.ctx, b)
+	_, err := results.Exec()
+	if err == nil {
+		err = results.QueryRow().Scan(dest...)
+	}
+	if closed := results.Close(); err == nil {
+		err = closed // the commit comes after the row
+	}
+	return err
+}
+
 // ownConn is a connection outside the pool, so that handlers can never starve what must go on: each lane's
 // claims, and all that the critical lane writes.
 type ownConn struct {

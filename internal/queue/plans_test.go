@@ -82,11 +82,15 @@ func planOf(ctx context.Context, t *testing.T, pool *pgxpool.Pool, sql, args str
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Release()
+	defer conn.Release() // with the transaction open: the pool closes the connection
 	if args != "" {
 		args = "(" + args + ")"
 	}
-	for _, s := range []string{"DEALLOCATE ALL", claimSettingsSQL, "PREPARE p AS " + sql} {
+	settings := claimSettingsSQL
+	if strings.Contains(sql, " effects") {
+		settings = groupSettingsSQL
+	}
+	for _, s := range []string{"DEALLOCATE ALL", "BEGIN", settings, "PREPARE p AS " + sql} {
 		if _, err := conn.Conn().PgConn().Exec(ctx, s).ReadAll(); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}

@@ -26,6 +26,7 @@ type settings struct {
 	dur     time.Duration
 	rounds  int
 	old     bool
+	call    time.Duration
 }
 
 func main() {
@@ -38,8 +39,13 @@ func main() {
 	flag.DurationVar(&s.dur, "dur", 10*time.Second, "for latency and idle")
 	flag.IntVar(&s.rounds, "rounds", 1, "rounds of each, interleaved")
 	flag.BoolVar(&s.old, "old", false, "hold an old snapshot open")
+	flag.DurationVar(&s.call, "call", 60*time.Second, "how long an effect's call may take (the product's messages: 60 s; the lease is 60 s too)")
 	profile := flag.String("cpuprofile", "", "write a profile of this process")
 	flag.Parse()
+	if s.dsn == "" {
+		fmt.Fprintln(os.Stderr, "bench: name a Postgres by -dsn or BENCH_DATABASE_URL, as a superuser and on this machine")
+		os.Exit(2)
+	}
 	if *profile != "" {
 		must(pprof.StartCPUProfile(get(os.Create(*profile))))
 		defer pprof.StopCPUProfile()

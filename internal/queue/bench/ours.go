@@ -133,7 +133,7 @@ func oursEffects(ctx context.Context, s settings) {
 	done := make(chan struct{})
 	b := newBench(ctx, s, s.jobs, func(ctx context.Context, j *queue.Job[payload]) error {
 		_, err := j.Perform(ctx, queue.Effect{
-			Key: "effect:" + j.Key, Completes: true,
+			Key: "effect:" + j.Key, Completes: true, Timeout: s.call,
 			Call: func(context.Context) queue.Outcome { return queue.Confirmed{ExternalID: "1"} },
 		})
 		if left.Add(-1) == 0 {
