@@ -235,6 +235,32 @@ test('strangers, expired and missing data, and a lost line are told what to do',
   await p.context().close();
 });
 
+test('every tab says that it waits, that it failed, and comes back', async () => {
+  const p = await ready(await open(ANN, { query: 'view=life' }));
+  let how = 'fail';
+  const held = [];
+  await p.route(/\/api\/v1\/(channels\/1|billing)/, async r => {
+    if (how === 'fail') await r.fulfill({ status: 500, contentType: 'application/problem+json', body: '{"type":"about:blank","title":"Something went wrong on our side.","status":500,"code":"internal"}' });
+    else if (how === 'hold') held.push(r);
+    else await r.continue();
+  });
+  for (const tab of tabs.filter(x => x !== 'plan')) {
+    how = 'hold';
+    await p.click(`[data-view=${tab}]`);
+    await p.waitForSelector('.view .skeleton, .view .spinner', { state: 'attached' });
+    if (tab === 'drafts') await shot(p, 'waiting');
+    how = 'fail';
+    for (const r of held.splice(0)) await r.abort().catch(() => {});
+    await p.waitForSelector('.view >> text=This could not be loaded');
+    if (tab === 'drafts') await shot(p, 'failed');
+    how = 'pass';
+    await p.waitForTimeout(150); // a tab in two parts fails in both
+    for (const again of (await p.locator('.view [role=alert] button').all()).reverse()) await again.click();
+    await p.waitForFunction(() => !document.querySelector('.view .skeleton, .view .spinner') && !document.querySelector('.view')?.textContent?.includes('could not be loaded'), null, { timeout: 8000 }).catch(async () => assert.fail(`${tab}: ${await p.textContent('.view')}`));
+  }
+  await p.context().close();
+});
+
 test('it is there at once on a slow phone, and nothing jumps', async () => {
   const times = [], works = [];
   for (let i = 0; i < 3; i++) {
