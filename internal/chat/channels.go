@@ -23,6 +23,9 @@ func (c *Chat) channelList(ctx context.Context, t *turn) error {
 	m := message{text: t.HTML("channels.list", texts.Args{"Count": len(list)})}
 	for _, ch := range list {
 		text := ch.Title
+		if ch.Rests {
+			text = "💤 " + text
+		}
 		if ch.Chosen {
 			text = "✓ " + text
 		}
