@@ -261,7 +261,7 @@ func open() map[string]string {
 		"Channels": "his own", "Link": "asks Telegram for his rights", "AcceptInvitation": "needs a token", "ClaimOperator": "needs a token",
 		"DeleteMe": "himself", "Packs": "the same for all", "Probe": "shows what is public", "InvitePerson": "operators", "Ops": "operators",
 		"PauseKind": "operators", "ResumeKind": "operators", "Archive": "operators", "ArchivedJob": "operators", "ConfirmJob": "operators",
-		"ReplayJob": "operators", "DismissJob": "operators", "MissedTx": "by publishing", "AutopilotTx": "by drafting",
+		"ReplayJob": "operators", "ReplayUndone": "operators", "Findings": "operators", "SettleFinding": "operators", "DismissJob": "operators", "MissedTx": "by publishing", "AutopilotTx": "by drafting",
 		"RegisterImports": "at the start", "RegisterPlans": "at the start",
 	}
 }
