@@ -117,7 +117,7 @@ func mutations() []mutation {
 		},
 		{
 			name:    "updates are acknowledged before they are stored",
-			noticed: chaosRun,
+			noticed: test("./internal/telegram", "TestAnUpdateIsAcknowledgedOnceItIsStored"),
 			edits: []edit{{
 				"internal/telegram/poller.go",
 				"	return 0, in.takeBatch(ctx, token, raws)\n",
@@ -129,7 +129,7 @@ func mutations() []mutation {
 		},
 		{
 			name:    "leases have no fencing: every claim of a job holds the same token",
-			noticed: test("./internal/queue/torture", "TestTortureLeavesNothingTwiceAndNothingLost"),
+			noticed: test("./internal/queue", "TestAnExecutionThatWasReplacedCanDoNothingMore"),
 			edits:   []edit{{"internal/queue/claim.go", "lease_token = nextval('job_lease_seq')", "lease_token = jobs.id"}},
 		},
 		{

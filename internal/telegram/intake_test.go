@@ -179,6 +179,33 @@ func TestPollingHandlesUpdatesOfAChatOnceAndInOrder(t *testing.T) {
 	}
 }
 
+// TestAnUpdateIsAcknowledgedOnceItIsStored: as long as the database takes nothing, Telegram keeps what it has.
+func TestAnUpdateIsAcknowledgedOnceItIsStored(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	st := newStation(t, b, dbtest.New(t), nil)
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := st.pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`CREATE SEQUENCE refusals`)
+	exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('refusals'); RAISE 'not now'; END $$`)
+	exec(`CREATE TRIGGER refuse BEFORE INSERT ON updates FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	b.say(t, "kept")
+	st.start(t)
+	eventually(t, "storing failed", func() bool { return count(t, st.pool, "SELECT is_called::int FROM refusals") > 0 })
+	if n := b.pending(t); n != 2 {
+		t.Errorf("Telegram still has %d updates, want both: none is stored", n)
+	}
+	exec(`DROP TRIGGER refuse ON updates`)
+	eventually(t, "both handled", func() bool { return len(st.seen.list()) >= 2 })
+	if d := cmp.Diff([]string{"/start", "kept"}, st.seen.list()); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestAnUpdateThatDoesNotDecodeStopsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

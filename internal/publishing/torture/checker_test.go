@@ -17,9 +17,7 @@ SELECT draft_id::text FROM publications WHERE state = 'sending'`,
 		"a draft and its publication that disagree": `
 SELECT d.id || ' ' || d.state || ' ' || p.state FROM drafts d JOIN publications p ON p.draft_id = d.id
  WHERE p.state <> d.state AND NOT (p.state = 'failed' AND d.state = 'scheduled')`,
-		"a draft that is lost: no job, no word": `
-SELECT d.id || ' ' || d.state FROM drafts d WHERE d.state IN ('scheduled', 'publishing')
-   AND NOT EXISTS (SELECT FROM jobs WHERE kind = 'publish' AND key = d.id || ':' || d.transition)`,
+		"a draft that is lost: no job, no word": draftsLostSQL,
 		"a publication in doubt without its open row in the archive": `
 SELECT p.draft_id::text FROM publications p WHERE p.state = 'unconfirmed' AND NOT EXISTS (
   SELECT FROM effects e JOIN job_archive a ON a.job_id = e.job_id
@@ -35,6 +33,12 @@ SELECT k.kind || ' ' || k.key FROM job_keys k
      + (SELECT count(*) FROM job_archive WHERE job_id = k.job_id) <> 1`,
 	}
 }
+
+// draftsLostSQL finds drafts whose time no job waits for. The sweep brings them back: a publication whose worker
+// was lost twice before it began leaves its draft like that for a moment.
+const draftsLostSQL = `
+SELECT d.id || ' ' || d.state FROM drafts d WHERE d.state IN ('scheduled', 'publishing')
+   AND NOT EXISTS (SELECT FROM jobs WHERE kind = 'publish' AND key = d.id || ':' || d.transition)`
 
 // check compares what the database says with what Telegram did.
 func (r *rig) check() {

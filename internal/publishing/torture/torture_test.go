@@ -290,7 +290,8 @@ func (r *rig) attend(ctx context.Context) {
 			return err
 		})
 		left := 1
-		r.query(&left, `SELECT (SELECT count(*) FROM jobs WHERE kind <> 'publish_sweep') + (SELECT count(*) FROM publications WHERE state = 'sending')`)
+		r.query(&left, `SELECT (SELECT count(*) FROM jobs WHERE kind <> 'publish_sweep') + (SELECT count(*) FROM publications WHERE state = 'sending')
+			+ (SELECT count(*) FROM (`+draftsLostSQL+`) AS lost WHERE NOT $1)`, r.control)
 		if left == 0 {
 			return
 		}
