@@ -3,7 +3,6 @@ package channels
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -50,23 +49,12 @@ func (s *Service) Seen(ctx context.Context, q postgres.Querier, p Profile, opera
 	if operator {
 		access = editorial.AccessOperator
 	}
-	row := q.QueryRow(ctx, personSeenSQL, p.ID, p.FirstName, p.Username, interfaceLanguage(p.Language), access)
+	row := q.QueryRow(ctx, personSeenSQL, p.ID, p.FirstName, p.Username, editorial.InterfaceLanguageFor(p.Language), access)
 	out, err := scanPerson(row)
 	if err != nil {
 		return out, fmt.Errorf("see person %d: %w", p.ID, err)
 	}
 	return out, nil
-}
-
-// interfaceLanguage picks the catalogue for Telegram's language code: Russian
-// also for languages whose speakers usually read it.
-func interfaceLanguage(code string) string {
-	base, _, _ := strings.Cut(strings.ToLower(code), "-")
-	switch base {
-	case "ru", "be", "uk", "kk":
-		return "ru"
-	}
-	return "en"
 }
 
 const personByIDSQL = `
@@ -102,7 +90,7 @@ RETURNING id`
 
 // SetLanguage chooses the language of the interface for good.
 func (s *Service) SetLanguage(ctx context.Context, q postgres.Querier, id int64, language string) error {
-	if language != "en" && language != "ru" {
+	if !editorial.IsInterfaceLanguage(language) {
 		return &InvalidError{"language", language}
 	}
 	return must(postgres.Affected(ctx, q, personLanguageSQL, id, language))

@@ -5,22 +5,18 @@ import (
 	"strings"
 
 	"github.com/postonce/postonce/internal/chat/texts"
+	"github.com/postonce/postonce/internal/editorial"
 )
-
-// interfaceLanguages name themselves.
-func interfaceLanguages() []choice {
-	return []choice{{text: "English", value: "en"}, {text: "Русский", value: "ru"}}
-}
 
 // language answers /language.
 func (c *Chat) language(ctx context.Context, t *turn) error {
 	var list []button
-	for _, l := range interfaceLanguages() {
-		text := l.text
-		if l.value == t.Language {
+	for _, l := range editorial.InterfaceLanguages() {
+		text := l.Name
+		if l.Tag == t.Language {
 			text = "✓ " + text
 		}
-		list = append(list, button{text: text, data: data("la", l.value)})
+		list = append(list, button{text: text, data: data("la", l.Tag)})
 	}
 	return t.show(ctx, message{text: t.HTML("language.ask"), rows: [][]button{list}})
 }

@@ -72,12 +72,8 @@ func titleZone(s string) string {
 
 // zoneChoices are the zones that people of the interface's language mostly live in.
 func zoneChoices(t *turn, ch *editorial.Channel) []choice {
-	names := []string{"Europe/London", "Europe/Berlin", "America/New_York", "America/Los_Angeles", "Asia/Kolkata", "Asia/Singapore", "UTC"}
-	if t.Language == "ru" {
-		names = []string{"Europe/Kaliningrad", "Europe/Moscow", "Europe/Samara", "Asia/Yekaterinburg", "Asia/Novosibirsk", "Asia/Vladivostok", "Asia/Almaty", "Europe/Belgrade"}
-	}
 	var list []choice
-	for _, n := range names {
+	for _, n := range strings.Fields(t.Plain("zone.usual")) {
 		_, city, found := strings.Cut(n, "/")
 		if !found {
 			city = n

@@ -70,13 +70,18 @@ func join(files map[string][]byte) ([]byte, error) {
 func columns(src []byte) []byte {
 	_, body, _ := strings.Cut(string(src), "`\n")
 	body, _, _ = strings.Cut(body, "\n`")
-	var cols [3]strings.Builder
+	first, _, _ := strings.Cut(body, "\n")
+	cols := make([]strings.Builder, strings.Count(first, "|")+1)
 	for line := range strings.SplitSeq(body, "\n") {
 		for i, text := range strings.SplitN(line, "|", len(cols)) {
 			cols[i].WriteString(text + "\n")
 		}
 	}
-	return fmt.Appendf(nil, "function catalogue(){return[`%s`,`%s`,`%s`].map(c=>c.split('\\n'))}\n", cols[0].String(), cols[1].String(), cols[2].String())
+	out := []byte("function catalogue(){return[")
+	for i := range cols {
+		out = fmt.Appendf(out, "`%s`,", cols[i].String())
+	}
+	return append(out, "].map(c=>c.split('\\n'))}\n"...)
 }
 
 // bareStyle drops comments, and the white space and semicolons that a style sheet does not need.

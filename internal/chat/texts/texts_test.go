@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
 
 	"github.com/postonce/postonce/internal/chat/texts"
+	"github.com/postonce/postonce/internal/editorial"
 	"github.com/postonce/postonce/internal/telegram/html"
 )
 
@@ -51,16 +54,24 @@ func keys[V any](m map[string]V) []string {
 	return out
 }
 
+// pluralForms are those that a counting text has in a language, by CLDR.
+func pluralForms(tag string) []string {
+	names := map[plural.Form]string{plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other"}
+	forms := []string{"other"} // of fractions, in every language
+	for n := range 200 {
+		forms = append(forms, names[plural.Cardinal.MatchPlural(language.Make(tag), n, 0, 0, 0, 0)])
+	}
+	slices.Sort(forms)
+	return slices.Compact(forms)
+}
+
+// TestCataloguesAreWhole holds every language against the default one: the same codes, places and plurals.
 func TestCataloguesAreWhole(t *testing.T) {
 	t.Parallel()
-	en, ru := catalogue(t, "en.json"), catalogue(t, "ru.json")
-	if diff := cmp.Diff(keys(en), keys(ru)); diff != "" {
-		t.Errorf("codes of English and Russian differ:\n%s", diff)
-	}
 	place := regexp.MustCompile(`\.([A-Za-z]\w*)`)
-	places := func(s string) []string {
+	places := func(forms map[string]string) []string {
 		var out []string
-		for _, m := range regexp.MustCompile(`\{\{[^}]*\}\}`).FindAllString(s, -1) {
+		for _, m := range regexp.MustCompile(`\{\{[^}]*\}\}`).FindAllString(forms["other"]+forms[""], -1) {
 			for _, p := range place.FindAllStringSubmatch(m, -1) {
 				out = append(out, p[1])
 			}
@@ -68,30 +79,45 @@ func TestCataloguesAreWhole(t *testing.T) {
 		slices.Sort(out)
 		return slices.Compact(out)
 	}
-	for code := range en {
-		wantEn, wantRu := []string{""}, []string{""}
-		if len(en[code]) > 1 {
-			wantEn, wantRu = []string{"one", "other"}, []string{"few", "many", "one", "other"}
+	standard := catalogue(t, texts.Default+".json")
+	for _, l := range editorial.InterfaceLanguages() {
+		codes := catalogue(t, l.Tag+".json")
+		if diff := cmp.Diff(keys(standard), keys(codes)); diff != "" {
+			t.Errorf("the codes of %s differ:\n%s", l.Name, diff)
 		}
-		if diff := cmp.Diff(wantEn, keys(en[code])); diff != "" {
-			t.Errorf("%s in English: plural forms\n%s", code, diff)
-		}
-		if diff := cmp.Diff(wantRu, keys(ru[code])); diff != "" {
-			t.Errorf("%s in Russian: plural forms\n%s", code, diff)
-		}
-		all := places(en[code]["other"] + en[code][""])
-		if diff := cmp.Diff(all, places(ru[code]["many"]+ru[code][""])); diff != "" {
-			t.Errorf("%s: places of English and Russian differ:\n%s", code, diff)
-		}
-		for _, forms := range []map[string]string{en[code], ru[code]} {
+		for code, forms := range codes {
+			want := []string{""}
+			if len(standard[code]) > 1 {
+				want = pluralForms(l.Tag)
+			}
+			if diff := cmp.Diff(want, keys(forms)); diff != "" {
+				t.Errorf("%s in %s: plural forms\n%s", code, l.Name, diff)
+			}
+			if diff := cmp.Diff(places(standard[code]), places(forms)); diff != "" {
+				t.Errorf("%s in %s: its places differ:\n%s", code, l.Name, diff)
+			}
 			for form, s := range forms {
 				if strings.TrimSpace(s) == "" {
-					t.Errorf("%s %s is empty", code, form)
+					t.Errorf("%s %s in %s is empty", code, form, l.Name)
 				}
 				if _, err := html.Parse(s); err != nil {
-					t.Errorf("%s %s: %v", code, form, err)
+					t.Errorf("%s %s in %s: %v", code, form, l.Name, err)
 				}
 			}
+		}
+	}
+}
+
+// TestEachCatalogueIsOffered finds a catalogue that nobody can choose.
+func TestEachCatalogueIsOffered(t *testing.T) {
+	t.Parallel()
+	all, err := texts.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range all.Languages() {
+		if !editorial.IsInterfaceLanguage(tag) {
+			t.Errorf("%s.json is no language of the interface: see editorial.InterfaceLanguages", tag)
 		}
 	}
 }
@@ -103,7 +129,7 @@ func TestRussianIsRussian(t *testing.T) {
 	letters := regexp.MustCompile(`\{\{[^}]*\}\}|<[^>]*>|[^a-zA-Z]`)
 	for code, forms := range en {
 		left := letters.ReplaceAllString(forms[""], "")
-		if len(left) > 3 && forms[""] == ru[code][""] && !slices.Contains([]string{"kind.hackernews", "kind.reddit"}, code) {
+		if len(left) > 3 && forms[""] == ru[code][""] && !slices.Contains([]string{"kind.hackernews", "kind.reddit", "notice.incident"}, code) {
 			t.Errorf("%s is the same in both languages: %q", code, forms[""])
 		}
 	}

@@ -1,8 +1,10 @@
 // Every text of the interface, one a line: key, English, Russian. {name} is filled
 // in; a key that counts has a line for each form of Intl.PluralRules (English
-// leaves out those that it lacks). As columns: the keys, English, Russian.
+// leaves out those that it lacks). The first line has the languages' tags; a further
+// language is a further column. As columns: the keys, then each language.
 
 const rows = `
+tag|en|ru
 close|Close|Закрыть
 cancel|Cancel|Отмена
 save|Save|Сохранить
@@ -470,5 +472,6 @@ error.too_large|This is too large.|Это слишком большое.
 error.session|Open the page again from the bot.|Откройте страницу из бота снова.
 `;
 export function catalogue() {
-  return [0, 1, 2].map(column => rows.trim().split('\n').map(line => line.split('|')[column]));
+  const lines = rows.trim().split('\n').map(line => line.split('|'));
+  return lines[0].map((_, column) => lines.map(texts => texts[column]));
 }

@@ -7,6 +7,9 @@ const columns = catalogue();
 /** @param {number} column */
 const read = column => Object.fromEntries(columns[0].map((key, i) => [key, columns[column][i]]).filter(l => l[1]));
 
+/** The tags of the languages that there are. */
+export const languages = columns.slice(1).map(c => c[0]);
+
 /** @type {Record<string, string>} */
 const english = read(1);
 let texts = english;
@@ -15,8 +18,9 @@ let plural = new Intl.PluralRules('en');
 
 /** Chooses the language; what is not translated falls back to English. @param {string} code */
 export function setLanguage(code) {
-  lang = code.toLowerCase().startsWith('ru') ? 'ru' : 'en';
-  texts = lang === 'ru' ? read(2) : english;
+  const column = Math.max(languages.indexOf(code.slice(0, 2).toLowerCase()), 0) + 1;
+  lang = languages[column - 1];
+  texts = read(column);
   plural = new Intl.PluralRules(lang);
   document.documentElement.lang = lang;
 }

@@ -5,7 +5,7 @@ import { ApiError, get, send } from './api.js';
 import { button, confirmSheet, fill, h, sheet, toast } from './dom.js';
 import { channel, mayEdit, mayOwn, state } from './state.js';
 import { haptic } from './telegram.js';
-import { explain, language, setLanguage, t } from './texts.js';
+import { explain, language, languages, setLanguage, t } from './texts.js';
 import { trouble } from './trouble.js';
 
 /** @typedef {import('../types').Channel} Channel */
@@ -84,7 +84,7 @@ export function channelView() {
         h('div', { class: 'two' }, time('quiet_from'), time('quiet_to')), h('p', { class: 'hint small' }, t('set.quiet.hint')), number('daily_cap', 0, 100), choice('missed', ['move', 'skip'])),
       group(t('autopilot'), choice('autopilot', ['off', 'delay', 'score']), now('autopilot') === 'delay' && number('autopilot_minutes', 5, 1440), now('autopilot') === 'score' && slider('autopilot_score'), now('autopilot') === 'score' && sourcesPicker(), h('p', { class: 'hint small' }, t('autopilot.hint'))),
       group(t('digest'), choice('digest', ['off', 'daily', 'weekly']), now('digest') !== 'off' && time('digest_at')),
-      group(t('me'), h('label', { class: 'field' }, h('span', null, t('me.language')), h('select', { onchange: (/** @type {any} */ e) => tongue(e.target.value) }, ['en', 'ru'].map(l => h('option', { value: l, selected: l === language() }, languageName(l))))),
+      group(t('me'), h('label', { class: 'field' }, h('span', null, t('me.language')), h('select', { onchange: (/** @type {any} */ e) => tongue(e.target.value) }, languages.map(l => h('option', { value: l, selected: l === language() }, languageName(l))))),
         h('label', { class: 'check' }, h('input', { type: 'checkbox', checked: c.notify, onchange: (/** @type {any} */ e) => send('PATCH', `channels/${id}/members/${state.person?.id}`, { notify: e.target.checked }).then(() => toast(t('saved')), err => toast(explain(err), { tone: 'bad' })) }), t('me.notify'))));
   }
 
