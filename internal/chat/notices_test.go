@@ -60,6 +60,7 @@ func notices() []chat.Notice {
 		{Code: "notice.ends", Args: plan, Times: until},
 		{Code: "notice.ended", Args: plan},
 		{Code: "notice.refunded", Args: plan},
+		{Code: "notice.finding", Args: map[string]any{"Number": 3, "Detail": "250 XTR there, 200 XTR here.", "Charge": "stx-7f3a"}, Codes: map[string]string{"What": "finding.amount_differs"}, Buttons: []chat.NoticeButton{{Code: "button.findings", Data: chat.DataFindings()}}},
 	}
 }
 

@@ -85,7 +85,7 @@ export function list(parent, items, key, make, signature = JSON.stringify) {
   for (const item of items) {
     const k = key(item), sig = signature(item);
     let el = old.get(k);
-    const held = el?.dataset.held !== undefined; // an editor is open in it
+    const held = el && (el.dataset.held !== undefined || el.querySelector('input[type=text]:focus')); // somebody writes in it
     if (!el || (el.dataset.sig !== sig && !held)) {
       const next = make(item);
       next.dataset.key = k;
