@@ -68,12 +68,13 @@ func (s *Service) Reconcile(ctx context.Context, p Provider) (Reconciled, error)
 	return sum, s.missingThere(ctx, p, seen, began, &sum)
 }
 
-// subscriptionKnownSQL tells a renewal from a first payment, where no update did.
+// subscriptionKnownSQL tells a renewal from a first payment, where no update did. What an update told of is dated
+// by our clock when it came, the list by Telegram's to the second; an hour between them is no period.
 const subscriptionKnownSQL = `
 SELECT EXISTS (
        SELECT FROM payments
         WHERE payload = $1
-          AND paid_at < $2)`
+          AND paid_at < $2::timestamptz + interval '1 hour')`
 
 func (s *Service) reconcileCharge(ctx context.Context, tx pgx.Tx, p Provider, c Charge, sum *Reconciled) error {
 	sum.Seen++

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -124,9 +123,6 @@ func newAnalysis(doc *decode.Document, opt Options) *analysis {
 	a := &analysis{cand: make([]candidate, len(doc.Entries)), weakID: map[string]bool{}, weakLnk: map[string]bool{}}
 	home, address := article.Canonical(opt.Home), article.Canonical(opt.Address)
 	byID, byLink := map[string][]int{}, map[string][]int{}
-	if byPosition(doc.Entries) {
-		opt.DistrustIDs = true
-	}
 	for i := range doc.Entries {
 		e := &doc.Entries[i]
 		c := candidate{entry: e}
@@ -147,30 +143,6 @@ func newAnalysis(doc *decode.Document, opt Options) *analysis {
 	}
 	a.judge(byID, byLink)
 	return a
-}
-
-// byPosition reports whether the ids only count the entries of the document from the top, "1", "2", "3" or
-// "item-0", "item-1": then the newest entry has the id that another had before it, and its id names no entry.
-// A site's own numbers count the other way, the newest entry has the highest; and an address that ends in a
-// number is the page's own.
-func byPosition(entries []decode.Entry) bool {
-	var prefix string
-	var first int
-	for i := range entries {
-		id := entries[i].ID
-		head := strings.TrimRight(id, "0123456789")
-		n, err := strconv.Atoi(id[len(head):])
-		if err != nil || id[len(head):] != strconv.Itoa(n) {
-			return false
-		}
-		if i == 0 {
-			prefix, first = head, n
-		}
-		if head != prefix || n != first+i || first > 1 || strings.Contains(head, "://") {
-			return false
-		}
-	}
-	return len(entries) > 1
 }
 
 // sameSite reports whether a front page is the source's own, not one that a

@@ -55,21 +55,6 @@ func TestOldEntriesStayOldAndNewOnesAreFound(t *testing.T) {
 		docs [][]decode.Entry
 		want [][]string
 	}{
-		"ids count from the top": {
-			[][]decode.Entry{
-				{entry("b", "1", "http://e.org/b"), entry("a", "2", "http://e.org/a")},
-				{entry("c", "1", "http://e.org/c"), entry("b", "2", "http://e.org/b"), entry("a", "3", "http://e.org/a")},
-				{entry("d", "1", "http://e.org/d"), entry("c", "2", "http://e.org/c")},
-			},
-			[][]string{{"b", "a"}, {"c"}, {"d"}},
-		},
-		"ids count from the top, and there are no links": {
-			[][]decode.Entry{
-				{entry("b", "item-0", "", "text b"), entry("a", "item-1", "", "text a")},
-				{entry("c", "item-0", "", "text c"), entry("b", "item-1", "", "text b"), entry("a", "item-2", "", "text a")},
-			},
-			[][]string{{"b", "a"}, {"c"}},
-		},
 		"a site's own numbers": {
 			[][]decode.Entry{
 				{entry("b", "2", "", "text b"), entry("a", "1", "", "text a")},
