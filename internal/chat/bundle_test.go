@@ -130,7 +130,11 @@ func (b *bundle) work(registry *queue.Registry) {
 		t.Fatal(err)
 	}
 	intake.Register(registry)
-	engine := queue.New(queue.Config{Pool: b.pool, Registry: registry, Logger: b.log})
+	queues := queue.Config{Pool: b.pool, Registry: registry, Logger: b.log}
+	if _, measures := t.(*testing.B); measures { // as the program starts it
+		queues.Workers = map[queue.Tier]int{queue.Critical: 8, queue.Default: 16, queue.Bulk: 4}
+	}
+	engine := queue.New(queues)
 	if err := engine.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -239,30 +239,35 @@ func TestThePageIsSmallAndStrict(t *testing.T) {
 	}
 }
 
-// TestBothLanguagesAreWhole holds the catalogues against each other and the
-// code: every text in both, every key that is named there, its places alike.
-func TestBothLanguagesAreWhole(t *testing.T) {
+// TestEachLanguageIsWhole holds the catalogues against English and the code: every text in each, every key that is
+// named there, its places alike.
+func TestEachLanguageIsWhole(t *testing.T) {
 	t.Parallel()
-	en, ru := catalogue(t)
-	form := regexp.MustCompile(`#(few|many)$`)
+	all := catalogue(t)
+	en := all["en"]
+	form := regexp.MustCompile(`#(zero|two|few|many)$`)
 	place := regexp.MustCompile(`\{\w+\}`)
-	for k, text := range en {
-		other, there := ru[k]
-		if !there {
-			t.Errorf("Russian lacks %s", k)
+	for tag, texts := range all {
+		for k, text := range en {
+			other, there := texts[k]
+			if !there {
+				t.Errorf("%s lacks %s", tag, k)
+			}
+			a, b := place.FindAllString(text, -1), place.FindAllString(other, -1)
+			slices.Sort(a)
+			slices.Sort(b)
+			if !slices.Equal(a, b) {
+				t.Errorf("%s in %s: places %v and %v", k, tag, a, b)
+			}
 		}
-		a, b := place.FindAllString(text, -1), place.FindAllString(other, -1)
-		slices.Sort(a)
-		slices.Sort(b)
-		if !slices.Equal(a, b) {
-			t.Errorf("%s: places %v and %v", k, a, b)
+		for k := range texts {
+			if _, there := en[k]; !there && !form.MatchString(k) {
+				t.Errorf("English lacks %s", k)
+			}
 		}
 	}
-	for k := range ru {
-		if _, there := en[k]; !there && !form.MatchString(k) {
-			t.Errorf("English lacks %s", k)
-		}
-		if base, counts := strings.CutSuffix(k, "#one"); counts && (ru[base+"#few"] == "" || ru[base+"#many"] == "" || ru[base+"#other"] == "") {
+	for k, text := range all["ru"] {
+		if base, counts := strings.CutSuffix(k, "#one"); counts && text != "" && (all["ru"][base+"#few"] == "" || all["ru"][base+"#many"] == "" || all["ru"][base+"#other"] == "") {
 			t.Errorf("%s lacks a Russian plural form", base)
 		}
 	}
@@ -284,28 +289,36 @@ func TestBothLanguagesAreWhole(t *testing.T) {
 	}
 }
 
-// catalogue reads both columns of catalogue.js.
-func catalogue(t *testing.T) (en, ru map[string]string) {
+// catalogue reads catalogue.js: a map of texts for each language, by its tag in the first line.
+func catalogue(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile("page/js/catalogue.js")
 	if err != nil {
 		t.Fatal(err)
 	}
-	en, ru = map[string]string{}, map[string]string{}
 	_, body, _ := strings.Cut(string(raw), "`\n")
 	body, _, _ = strings.Cut(body, "\n`")
-	for line := range strings.SplitSeq(body, "\n") {
+	first, rest, _ := strings.Cut(body, "\n")
+	tags := strings.Split(first, "|")[1:]
+	all := map[string]map[string]string{}
+	for _, tag := range tags {
+		all[tag] = map[string]string{}
+	}
+	for line := range strings.SplitSeq(rest, "\n") {
 		col := strings.Split(line, "|")
-		if len(col) != 3 || en[col[0]] != "" || ru[col[0]] != "" {
-			t.Fatalf("not key|English|Russian, or a key twice: %q", line)
+		if len(col) != 1+len(tags) {
+			t.Fatalf("not a key and %d texts: %q", len(tags), line)
 		}
-		for i, m := range []map[string]string{en, ru} {
+		for i, tag := range tags {
+			if all[tag][col[0]] != "" {
+				t.Fatalf("a key twice: %q", line)
+			}
 			if col[i+1] != "" {
-				m[col[0]] = col[i+1]
+				all[tag][col[0]] = col[i+1]
 			}
 		}
 	}
-	return en, ru
+	return all
 }
 
 // TestTheModulesCanBeJoined checks what join relies on.
@@ -340,7 +353,7 @@ func TestTheModulesCanBeJoined(t *testing.T) {
 // and puts into a key: of the desk's errors and lives, of kinds, states and findings.
 func TestEveryCodeOfTheServersHasWords(t *testing.T) {
 	t.Parallel()
-	en, _ := catalogue(t)
+	en := catalogue(t)["en"]
 	has := func(key string) bool { return en[key] != "" || en[key+"#other"] != "" }
 	source := ""
 	for _, dir := range []string{"../desk", "../publishing"} {

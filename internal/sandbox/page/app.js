@@ -334,7 +334,7 @@ function commandList(node, commands, area, grow) {
 function replyKeys(k) {
   return el('div.reply-keys' + (k.resize_keyboard ? '' : '.tall'), { role: 'group', aria: { label: 'Keyboard' } }, ...k.keyboard.map(row => el('div.row', {}, ...row.map(b => {
     const text = typeof b === 'string' ? b : b.text;
-    return el('button.key', { type: 'button', onclick: () => pressKey(b, text).catch(e => toast(e.message, 'bad')) }, (b.request_chat ? '📣 ' : '') + text);
+    return el('button.key', { type: 'button', onclick: () => pressKey(b, text).catch(e => toast(e.message, 'bad')) }, text);
   }))));
 }
 
