@@ -40,6 +40,10 @@ func withShop(ctx context.Context, cfg config.Config, do func(ctx context.Contex
 	return postgres.InTx(ctx, db.Pool, func(tx pgx.Tx) error { return do(ctx, tx, p.billing) })
 }
 
+func noPayment(chargeID string) error {
+	return fmt.Errorf("there is no payment with the charge id %s", chargeID)
+}
+
 // Refund asks for a charge to be given back: the running program does it, once.
 // False: that was asked for before.
 func Refund(ctx context.Context, cfg config.Config, chargeID, by string) (fresh bool, err error) {
@@ -50,7 +54,7 @@ func Refund(ctx context.Context, cfg config.Config, chargeID, by string) (fresh 
 	})
 	switch {
 	case errors.Is(err, billing.ErrNoPayment):
-		err = fmt.Errorf("there is no payment with the charge id %s", chargeID)
+		err = noPayment(chargeID)
 	case errors.Is(err, billing.ErrByHand):
 		err = fmt.Errorf("a payment by card is given back in the payment provider's own cabinet; then book it with `postonce billing refunded %s`", chargeID)
 	case errors.Is(err, billing.ErrRefunded):
@@ -68,7 +72,7 @@ func BookRefund(ctx context.Context, cfg config.Config, chargeID, by string) (fr
 	})
 	switch {
 	case errors.Is(err, billing.ErrNoPayment):
-		err = fmt.Errorf("there is no payment with the charge id %s", chargeID)
+		err = noPayment(chargeID)
 	case errors.Is(err, billing.ErrNotByHand):
 		err = fmt.Errorf("Stars are given back by the bot: use `postonce refund %s`", chargeID)
 	}

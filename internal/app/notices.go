@@ -223,20 +223,12 @@ func (p *parts) notifyPlan(ctx context.Context, tx pgx.Tx, e billing.Event) erro
 
 // notifyFinding tells the operators of a payment that does not match.
 func notifyFinding(ctx context.Context, tx pgx.Tx, f billing.Finding) error {
-	rows, err := tx.Query(ctx, operatorsSQL)
-	if err != nil {
-		return err
-	}
-	operators, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return err
-	}
-	return chat.NotifyTx(ctx, tx, chat.Notice{
+	return tellOperators(ctx, tx, chat.Notice{
 		Key:  fmt.Sprintf("finding:%d", f.ID),
 		Code: "notice.finding", Args: map[string]any{"Number": f.ID, "Detail": f.Detail, "Charge": f.ChargeID},
 		Codes:   map[string]string{"What": "finding." + f.Finding},
 		Buttons: []chat.NoticeButton{{Code: "button.findings", Data: chat.DataFindings()}},
-	}, operators...)
+	})
 }
 
 // notifyFit says what rests from now on, and what works again.
@@ -326,7 +318,8 @@ SELECT id
  WHERE access = 'operator'
    AND blocked_at IS NULL`
 
-func notifyIncident(ctx context.Context, tx pgx.Tx, i watch.Incident) error {
+// tellOperators says the same to each of them.
+func tellOperators(ctx context.Context, tx pgx.Tx, n chat.Notice) error {
 	rows, err := tx.Query(ctx, operatorsSQL)
 	if err != nil {
 		return err
@@ -335,6 +328,10 @@ func notifyIncident(ctx context.Context, tx pgx.Tx, i watch.Incident) error {
 	if err != nil {
 		return err
 	}
+	return chat.NotifyTx(ctx, tx, n, operators...)
+}
+
+func notifyIncident(ctx context.Context, tx pgx.Tx, i watch.Incident) error {
 	code := incidentCode(i.Name)
 	n := chat.Notice{
 		Key:  fmt.Sprintf("incident:%d:open", i.ID),
@@ -349,7 +346,7 @@ func notifyIncident(ctx context.Context, tx pgx.Tx, i watch.Incident) error {
 		n.Key, n.Code, n.Buttons = fmt.Sprintf("incident:%d:closed", i.ID), "notice.incident_over", nil
 		n.Codes = map[string]string{"What": code + ".over"}
 	}
-	return chat.NotifyTx(ctx, tx, n, operators...)
+	return tellOperators(ctx, tx, n)
 }
 
 // incidentCode is where the texts of an alert stand: PostonceQueueStuck is

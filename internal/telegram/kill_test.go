@@ -2,7 +2,6 @@ package telegram_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -22,6 +21,7 @@ import (
 	"github.com/postonce/postonce/internal/postgres/dbtest"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/sandbox"
+	"github.com/postonce/postonce/internal/sandbox/play"
 	"github.com/postonce/postonce/internal/telegram"
 )
 
@@ -150,15 +150,16 @@ func killing(t *testing.T, mode telegram.Mode, total int) {
 // crowd is n people who have written to the bot once.
 func crowd(t *testing.T, b *bench, n int) []int64 {
 	t.Helper()
-	people := []int64{b.person}
+	people, stage := []int64{b.person}, play.New(b.url)
 	for len(people) < n {
-		var made struct{ ID int64 }
-		answer := post(t, b.url+"/sandbox/api/people", fmt.Sprintf(`{"first_name":"Person %d"}`, len(people)))
-		if err := json.Unmarshal([]byte(answer), &made); err != nil || made.ID == 0 {
-			t.Fatalf("a person was not made: %v: %s", err, answer)
+		p, err := stage.NewPerson(t.Context(), fmt.Sprintf("Person %d", len(people)), "en")
+		if err == nil {
+			_, err = p.Send(t.Context(), "/start")
 		}
-		post(t, b.url+fmt.Sprintf("/sandbox/api/people/%d/send", made.ID), `{"text":"/start"}`)
-		people = append(people, made.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		people = append(people, p.ID)
 	}
 	return people
 }
