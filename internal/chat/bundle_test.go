@@ -21,6 +21,7 @@ import (
 	"github.com/postonce/postonce/internal/chat"
 	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/drafting"
+	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/postgres/dbtest"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/sandbox"
@@ -37,6 +38,7 @@ type bundle struct {
 	t      testing.TB
 	stage  *play.Stage
 	pool   *pgxpool.Pool
+	hints  *queue.Hints // of a benchmark
 	chat   *chat.Chat
 	desk   *desk.Desk
 	client *telegram.Client
@@ -81,7 +83,8 @@ func live(b *bundle) { b.now = time.Now }
 
 func newBundle(t testing.TB, opts ...option) *bundle {
 	t.Helper()
-	b := &bundle{t: t, pool: dbtest.New(t), open: true, now: clock}
+	b := &bundle{t: t, open: true, now: clock}
+	b.connect()
 	for _, o := range opts {
 		o(b)
 	}
@@ -121,6 +124,22 @@ func newBundle(t testing.TB, opts ...option) *bundle {
 	return b
 }
 
+// connect opens the database: for a benchmark as the program does.
+func (b *bundle) connect() {
+	b.t.Helper()
+	if _, measures := b.t.(*testing.B); !measures {
+		b.pool = dbtest.New(b.t)
+		return
+	}
+	b.hints = queue.NewHints()
+	pool, err := postgres.Open(b.t.Context(), postgres.Config{URL: dbtest.URL(b.t), OnConnect: b.hints.ShareWith})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.pool = pool
+	b.t.Cleanup(pool.Close)
+}
+
 // work starts the intake and the workers, and stops them when the test ends.
 func (b *bundle) work(registry *queue.Registry) {
 	t := b.t
@@ -130,8 +149,8 @@ func (b *bundle) work(registry *queue.Registry) {
 		t.Fatal(err)
 	}
 	intake.Register(registry)
-	queues := queue.Config{Pool: b.pool, Registry: registry, Logger: b.log}
-	if _, measures := t.(*testing.B); measures { // as the program starts it
+	queues := queue.Config{Pool: b.pool, Registry: registry, Logger: b.log, Hints: b.hints}
+	if b.hints != nil { // as the program starts it
 		queues.Workers = map[queue.Tier]int{queue.Critical: 8, queue.Default: 16, queue.Bulk: 4}
 	}
 	engine := queue.New(queues)

@@ -7,17 +7,19 @@ import "sync"
 // are runs, and handlers that do not are worked off by a few, without a switch for each.
 type crew struct {
 	work func(*run)
+	gate *gate // nil: of the critical tier
 
 	mu     sync.Mutex
 	come   sync.Cond // a run waits, or the crew is closed
 	todo   []*run    // guarded by mu
+	busy   int       // goroutines that run a handler; guarded by mu
 	idle   int       // goroutines that wait for come; guarded by mu
 	called bool      // one was called and did not come yet; guarded by mu
 	closed bool      // guarded by mu
 }
 
-func newCrew(work func(*run)) *crew {
-	c := &crew{work: work}
+func newCrew(g *gate, work func(*run)) *crew {
+	c := &crew{work: work, gate: g}
 	c.come.L = &c.mu
 	return c
 }
@@ -32,7 +34,7 @@ func (c *crew) hand(runs []*run) {
 
 // call must be called with mu held.
 func (c *crew) call() {
-	if c.called || len(c.todo) == 0 {
+	if c.called || len(c.todo) == 0 || c.held() {
 		return
 	}
 	c.called = true
@@ -44,13 +46,25 @@ func (c *crew) call() {
 	go c.member()
 }
 
+// held tells whether what waits has to go on waiting, for people to pass. It must be called with mu held.
+func (c *crew) held() bool {
+	return c.gate != nil && c.gate.narrow() && c.busy >= narrowRuns
+}
+
+// opened goes on with what was held.
+func (c *crew) opened() {
+	c.mu.Lock()
+	c.call()
+	c.mu.Unlock()
+}
+
 // member takes runs until the crew is closed.
 func (c *crew) member() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.called = false
 	for {
-		for len(c.todo) == 0 && !c.closed {
+		for (len(c.todo) == 0 || c.held()) && !c.closed {
 			c.idle++
 			c.come.Wait()
 			c.called = false
@@ -61,10 +75,12 @@ func (c *crew) member() {
 		r := c.todo[0]
 		c.todo[0] = nil
 		c.todo = c.todo[1:]
+		c.busy++
 		c.call()
 		c.mu.Unlock()
 		c.work(r)
 		c.mu.Lock()
+		c.busy--
 	}
 }
 

@@ -81,6 +81,7 @@ type Engine struct {
 	metrics  *metrics
 	lanes    map[Tier]*lane
 	keeper   *keeper
+	gate     *gate
 
 	worker   int64 // workers.id of this start
 	nonces   atomic.Int64
@@ -106,6 +107,7 @@ func New(cfg Config) *Engine {
 	}
 	e.strange.Store(&[]string{})
 	e.keeper = newKeeper(e)
+	e.gate = newGate(e.peoplePassed)
 	for _, name := range cfg.Registry.Kinds() {
 		e.kinds[name] = cfg.Registry.kind(name)
 		e.metrics.know(e.kinds[name])
@@ -113,12 +115,26 @@ func New(cfg Config) *Engine {
 	if cfg.Metrics != nil {
 		cfg.Metrics.MustRegister(newWatcher(e))
 	}
+	if cfg.Hints != nil && cfg.workers(Critical) > 0 {
+		expect := e.gate.expect
+		cfg.Hints.soon.Store(&expect)
+	}
 	for _, t := range Tiers() {
 		if n := cfg.workers(t); n > 0 {
 			e.lanes[t] = newLane(e, t, n)
 		}
 	}
 	return e
+}
+
+// peoplePassed lets the lower tiers go on.
+func (e *Engine) peoplePassed() {
+	for _, l := range e.lanes {
+		if l.tier != Critical {
+			l.crew.opened()
+			l.look()
+		}
+	}
 }
 
 const workerStartSQL = `
@@ -182,6 +198,7 @@ func (e *Engine) Stop(ctx context.Context) error {
 		return nil // never started
 	}
 	e.stopping.Store(true)
+	e.gate.end()
 	e.stopClaims()
 	e.background.Wait()
 	left := e.waitHandlers(ctx)

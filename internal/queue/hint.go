@@ -21,8 +21,9 @@ const hintsInConn = "postonce.queue.hints"
 // pool (ShareWith) and the engine; without one every enqueue statement notifies.
 type Hints struct {
 	start time.Time
-	last  [3]atomic.Int64 // when the last hint of each tier was granted, in ns since start
-	held  [3]atomic.Bool  // a hint was held back since; the engine makes up for it
+	last  [3]atomic.Int64        // when the last hint of each tier was granted, in ns since start
+	soon  atomic.Pointer[func()] // told when a critical job is enqueued, before that commits
+	held  [3]atomic.Bool         // a hint was held back since; the engine makes up for it
 }
 
 // NewHints returns the hints of one process.
@@ -57,7 +58,13 @@ func wantHint(conn *pgx.Conn, t Tier) bool {
 		return true
 	}
 	h, ok := conn.PgConn().CustomData()[hintsInConn].(*Hints)
-	return !ok || h.want(t)
+	if !ok {
+		return true
+	}
+	if soon := h.soon.Load(); t == Critical && soon != nil {
+		(*soon)()
+	}
+	return h.want(t)
 }
 
 func tierIndex(t Tier) int {

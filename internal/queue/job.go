@@ -69,6 +69,7 @@ type run struct {
 	origin     Origin
 
 	ctx        handlerContext
+	passing    atomic.Bool  // the lower tiers hold back for it
 	finished   atomic.Bool  // the job's row is no longer this execution's: completed, failed, archived or lost
 	performing atomic.Bool  // inside Perform
 	effectOpen atomic.Bool  // an intent was committed and its outcome is not

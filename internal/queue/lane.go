@@ -51,9 +51,11 @@ func newLane(e *Engine, t Tier, size int) *lane {
 		claims: &ownConn{pool: e.pool, settings: claimSettingsSQL},
 		wakes:  make(chan struct{}, 1), freed: make(chan struct{}, 1),
 	}
-	l.crew = newCrew(l.execute)
 	if t == Critical {
+		l.crew = newCrew(nil, l.execute)
 		l.writes = &ownConn{pool: e.pool}
+	} else {
+		l.crew = newCrew(e.gate, l.execute)
 	}
 	l.free.Store(int64(size))
 	// One lane: while it waits for the disk the next group grows, and a statement for 500 costs a job half of what
@@ -97,6 +99,11 @@ func (l *lane) rescan() {
 
 func (l *lane) release(n int) {
 	l.free.Add(int64(n))
+	l.look()
+}
+
+// look makes a claimer that waits for slots count them again.
+func (l *lane) look() {
 	select {
 	case l.freed <- struct{}{}:
 	default:
@@ -149,6 +156,9 @@ func (l *lane) loop(ctx context.Context) {
 			continue
 		}
 		l.start(runs)
+		if l.tier == Critical {
+			l.engine.gate.came(0)
+		}
 		switch {
 		case len(runs) == n:
 			last := runs[n-1]
@@ -165,7 +175,7 @@ func (l *lane) loop(ctx context.Context) {
 func (l *lane) slots(ctx context.Context) int {
 	most := int64(max(claimMax, l.size/4))
 	enough := min(most, int64(l.size+1)/2)
-	free := l.free.Load()
+	free := l.room()
 	if free >= enough {
 		return int(min(free, most))
 	}
@@ -180,9 +190,9 @@ func (l *lane) slots(ctx context.Context) int {
 		case <-ctx.Done():
 			return 0
 		case <-limit:
-			return int(min(l.free.Load(), most))
+			return int(min(l.room(), most))
 		case <-l.freed:
-			if free = l.free.Load(); free >= enough {
+			if free = l.room(); free >= enough {
 				return int(min(free, most))
 			}
 			if limit == nil && free > 0 {
@@ -190,6 +200,15 @@ func (l *lane) slots(ctx context.Context) int {
 			}
 		}
 	}
+}
+
+// room is how many jobs may be claimed: the free slots, or what is left of narrowRuns while people pass.
+func (l *lane) room() int64 {
+	free := l.free.Load()
+	if l.tier != Critical && l.engine.gate.narrow() {
+		free = min(free, narrowRuns-int64(l.size)+free)
+	}
+	return max(free, 0)
 }
 
 // sleep waits for a hint or the next poll.
@@ -234,6 +253,9 @@ func (l *lane) start(runs []*run) {
 		}
 	}
 	l.wg.Add(len(known))
+	if l.tier == Critical {
+		l.engine.gate.pass(known)
+	}
 	l.crew.hand(known)
 	if len(strange) > 0 {
 		l.engine.log.Warn().Str("kind", strange[0].kind).Int("jobs", len(strange)).Msg("this binary does not know the kind")
@@ -257,6 +279,7 @@ func (l *lane) execute(r *run) {
 	}
 	failpoint.Hit("handler-start")
 	err := l.work(r)
+	l.engine.gate.leave(r)
 	switch {
 	case r.finished.Load():
 	case err == nil && !r.effectOpen.Load() && (!r.inDoubt.Load() || r.spec.class == Courtesy):

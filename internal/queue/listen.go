@@ -79,6 +79,9 @@ func (e *Engine) hinted(payload string, test *selfTest) {
 		return
 	}
 	if l := e.lanes[Tier(payload)]; l != nil {
+		if l.tier == Critical {
+			e.gate.expect()
+		}
 		l.wake()
 	}
 }

@@ -263,7 +263,7 @@ func TestACrewBringsUpAsManyAsWait(t *testing.T) {
 	var running atomic.Int64
 	all, release := make(chan struct{}), make(chan struct{})
 	ended := make(chan struct{}, n)
-	c := newCrew(func(*run) {
+	c := newCrew(nil, func(*run) {
 		if running.Add(1) == n {
 			close(all)
 		}

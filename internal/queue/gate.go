@@ -1,0 +1,94 @@
+package queue
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	youngFor   = 250 * time.Millisecond // for so long a critical job has the right of way: one that hangs outside holds nobody up
+	expectFor  = 50 * time.Millisecond  // for so long after a hint a critical job is waited for
+	narrowRuns = 1                      // how many jobs each lower tier goes on with meanwhile
+)
+
+// gate lets people pass first. While a critical job of this process is under way and young, or announced, each of the
+// lower tiers narrows to narrowRuns jobs: it starts no handler and claims nothing beyond that. What runs already goes
+// on, and a tier always has its one, so nothing starves. A handler's start costs one atomic load here.
+type gate struct {
+	passing atomic.Int64                // critical jobs that are young, and one if one is announced; far below 0: at an end
+	after   func(time.Duration, func()) // time.AfterFunc, or a test's clock
+	open    func()                      // called when the last of passing is gone
+
+	mu       sync.Mutex
+	announce int  // which announcement is the newest; guarded by mu
+	awaited  bool // one is counted in passing; guarded by mu
+}
+
+func newGate(open func()) *gate {
+	return &gate{open: open, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
+}
+
+// narrow tells whether the lower tiers hold back.
+func (g *gate) narrow() bool { return g.passing.Load() > 0 }
+
+// pass says that critical jobs were claimed. They have the right of way until they leave, or are young no more.
+func (g *gate) pass(runs []*run) {
+	if len(runs) == 0 {
+		return
+	}
+	for _, r := range runs {
+		r.passing.Store(true)
+	}
+	g.passing.Add(int64(len(runs)))
+	g.after(youngFor, func() {
+		for _, r := range runs {
+			g.leave(r)
+		}
+	})
+}
+
+// leave ends a job's right of way, once.
+func (g *gate) leave(r *run) {
+	if r.passing.Load() && r.passing.Swap(false) {
+		g.less()
+	}
+}
+
+// expect says that a critical job is on its way: somebody enqueued one, or a hint came.
+func (g *gate) expect() {
+	g.mu.Lock()
+	g.announce++
+	this, counted := g.announce, g.awaited
+	g.awaited = true
+	g.mu.Unlock()
+	if !counted {
+		g.passing.Add(1)
+	}
+	g.after(expectFor, func() { g.came(this) })
+}
+
+// came ends what was announced, if nothing newer was; 0: whatever was.
+func (g *gate) came(announcement int) {
+	g.mu.Lock()
+	ends := g.awaited && (announcement == 0 || announcement == g.announce)
+	if ends {
+		g.awaited = false
+	}
+	g.mu.Unlock()
+	if ends {
+		g.less()
+	}
+}
+
+func (g *gate) less() {
+	if g.passing.Add(-1) == 0 {
+		g.open()
+	}
+}
+
+// end opens the gate for ever.
+func (g *gate) end() {
+	g.passing.Store(-1 << 40)
+	g.open()
+}
