@@ -1,5 +1,5 @@
 # The few targets that people use. Everything works with the plain go command too.
-.PHONY: demo test chaos mutants soak lint fmt build
+.PHONY: demo test fuzz chaos mutants soak lint fmt build
 
 demo: ## the whole product on this machine: http://127.0.0.1:8080
 	go run ./cmd/postonce demo
@@ -9,6 +9,9 @@ build: ## bin/postonce, stamped with its version
 
 test: ## all tests (needs Postgres installed; browser tests need Chromium and Node.js)
 	go test ./...
+
+fuzz: ## an hour of new inputs for every decoder, guided by coverage; FUZZ_SECONDS=10 make fuzz for a short one
+	GUIDED=1 .ci/fuzz $${FUZZ_SECONDS:-180}
 
 chaos: ## attacks the whole program; CHAOS_KILLS=5000 CHAOS_SEED=7 make chaos for a long one
 	CHAOS_KILLS=$${CHAOS_KILLS:-300} go test ./internal/chaos -run TestChaos -count=1 -timeout 24h -v

@@ -99,6 +99,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"older than an hour", good, token, now.Add(time.Hour + time.Second), initdata.ErrExpired},
 		{"from the future", good, token, now.Add(-time.Minute), initdata.ErrFuture},
 		{"nothing", "", token, now, initdata.ErrMalformed},
+		{"its hash in capitals", capitalHash(good), token, now, initdata.ErrMalformed},
 		{"a line break that shifts fields", strings.Replace(good, "query_id=q", "query_id=q%0Ax=1", 1), token, now, initdata.ErrMalformed},
 	}
 	for _, tt := range tests {
@@ -109,6 +110,13 @@ func TestValidateRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// capitalHash spells the same hash in another way.
+func capitalHash(raw string) string {
+	fields, _ := url.ParseQuery(raw)
+	fields.Set("hash", strings.ToUpper(fields.Get("hash")))
+	return fields.Encode()
 }
 
 func FuzzValidateAgreesWithThePeer(f *testing.F) {
