@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -361,6 +362,31 @@ func TestUpdatesFollowTheOffset(t *testing.T) {
 	}
 	if got := ids(map[string]any{"offset": all[4] + 100}); len(got) != 0 {
 		t.Errorf("a high offset confirms all: %v", got)
+	}
+}
+
+// An update that was handed out keeps its body: the bot has stored it under that number, and asks for the next.
+func TestAnUpdateThatWasSeenKeepsItsNumber(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(ann)
+	say := func(text string) { w.does(fmt.Sprintf("people/%d/send", ann), map[string]any{"text": text}) }
+	texts := func() (out []any) {
+		for _, u := range w.ok("getUpdates", nil).([]any) {
+			out = append(out, u.(map[string]any)["message"].(map[string]any)["text"])
+		}
+		return out
+	}
+	say("one")
+	if got := texts(); got[len(got)-1] != "one" {
+		t.Fatalf("before: %v", got)
+	}
+	w.does("faults/updates", map[string]any{"kind": "reorder"})
+	say("two")
+	say("three")
+	got := texts()
+	if want := []any{"one", "three", "two"}; !slices.Equal(got[len(got)-3:], want) {
+		t.Errorf("got %v, want %v at the end: only what nobody saw changes places", got, want)
 	}
 }
 

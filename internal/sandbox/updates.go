@@ -14,7 +14,7 @@ import (
 type updateFaults struct {
 	duplicate int // the same event under a second id
 	redeliver int // confirmed, and delivered once more with the same id
-	reorder   int // swapped with the one before it
+	reorder   int // swapped with the one before it, if nobody has seen that one yet
 
 	losePayments int // of a payment: it never comes
 }
@@ -54,7 +54,7 @@ func (s *Sandbox) enqueue(kind string, chatID int64, body any) {
 		s.queueing.duplicate--
 		s.push(kind, chatID, raw(body))
 	}
-	if n := len(s.w.Updates); s.queueing.reorder > 0 && n >= 2 {
+	if n := len(s.w.Updates); s.queueing.reorder > 0 && n >= 2 && !s.w.Updates[n-2].Told {
 		s.queueing.reorder--
 		a, b := &s.w.Updates[n-2], &s.w.Updates[n-1]
 		a.Type, b.Type, a.Chat, b.Chat, a.Body, b.Body = b.Type, a.Type, b.Chat, a.Chat, b.Body, a.Body
@@ -84,6 +84,13 @@ func (u update) show() obj {
 		return obj{"update_id": u.ID}
 	}
 	return obj{"update_id": u.ID, u.Type: u.Body}
+}
+
+// tell shows an update to the bot and notes that it was; the caller holds mu.
+func (s *Sandbox) tell(u *update) obj {
+	s.dirty = s.dirty || !u.Told
+	u.Told = true
+	return u.show()
 }
 
 const (
@@ -128,8 +135,8 @@ func (s *Sandbox) waitForUpdates(w http.ResponseWriter, r *http.Request, unlock 
 		wait := time.Until(deadline)
 		if len(s.w.Updates) > 0 || wait <= 0 {
 			list := make([]obj, 0, limit)
-			for _, u := range s.w.Updates[:min(limit, len(s.w.Updates))] {
-				list = append(list, u.show())
+			for i := range s.w.Updates[:min(limit, len(s.w.Updates))] {
+				list = append(list, s.tell(&s.w.Updates[i]))
 			}
 			unlock()
 			writeJSON(w, http.StatusOK, obj{"ok": true, "result": list})
@@ -283,12 +290,13 @@ func (s *Sandbox) pushLoop() {
 		s.mu.Lock()
 		changed, hook := s.changed, s.w.Webhook
 		if hook.URL != "" {
-			for _, u := range s.w.Updates {
+			for i, u := range s.w.Updates {
 				if s.pushing[u.Chat] || len(s.pushing) >= hook.MaxConn {
 					continue
 				}
 				s.pushing[u.Chat] = true
-				s.pushers.Go(func() { s.deliver(ctx, hook, u) })
+				body := s.tell(&s.w.Updates[i])
+				s.pushers.Go(func() { s.deliver(ctx, hook, u, body) })
 			}
 		}
 		s.mu.Unlock()
@@ -301,9 +309,9 @@ func (s *Sandbox) pushLoop() {
 }
 
 // deliver posts one update; what is not answered with 2xx comes again.
-func (s *Sandbox) deliver(ctx context.Context, hook webhook, u update) {
+func (s *Sandbox) deliver(ctx context.Context, hook webhook, u update, body obj) {
 	failure := ""
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, hook.URL, strings.NewReader(string(raw(u.show()))))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, hook.URL, strings.NewReader(string(raw(body))))
 	if err == nil {
 		req.Header.Set("Content-Type", "application/json")
 		if hook.Secret != "" {

@@ -129,6 +129,8 @@ type update struct {
 	Chat int64 // for webhook order
 	Body json.RawMessage
 	Date int64
+	// Told is set once the update was handed out: from then on its number and its body belong together.
+	Told bool
 }
 
 type callback struct {
