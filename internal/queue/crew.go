@@ -1,6 +1,9 @@
 package queue
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // crew are the goroutines that run a lane's handlers. There is never more than one on its way: a goroutine that
 // takes a run calls the next one if more is waiting. So handlers that wait bring up as many goroutines as there
@@ -12,7 +15,8 @@ type crew struct {
 	mu     sync.Mutex
 	come   sync.Cond // a run waits, or the crew is closed
 	todo   []*run    // guarded by mu
-	busy   int       // goroutines that run a handler; guarded by mu
+	busy   int64     // goroutines that run a handler; guarded by mu
+	last   time.Time // when the newest of them began, if people passed then; guarded by mu
 	idle   int       // goroutines that wait for come; guarded by mu
 	called bool      // one was called and did not come yet; guarded by mu
 	closed bool      // guarded by mu
@@ -48,7 +52,7 @@ func (c *crew) call() {
 
 // held tells whether what waits has to go on waiting, for people to pass. It must be called with mu held.
 func (c *crew) held() bool {
-	return c.gate != nil && c.gate.narrow() && c.busy >= narrowRuns
+	return c.gate != nil && c.gate.holds(c.busy, c.last)
 }
 
 // opened goes on with what was held.
@@ -76,6 +80,9 @@ func (c *crew) member() {
 		c.todo[0] = nil
 		c.todo = c.todo[1:]
 		c.busy++
+		if c.gate != nil && c.gate.narrow() {
+			c.last = c.gate.clock()
+		}
 		c.call()
 		c.mu.Unlock()
 		c.work(r)

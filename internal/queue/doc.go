@@ -18,7 +18,7 @@
 //   - R6: children are enqueued only in the transaction that completes their parent.
 //
 // People first: while a critical job of this process is young (250 ms) or announced, each lower tier narrows to one
-// job (gate.go). What runs already goes on, and a tier always has its one, so nothing starves.
+// job, and one more every 50 ms (gate.go). What runs already goes on, and nothing starves.
 //
 // It must never know what a job is about (Telegram, feeds, posts), never make an outside call with a
 // transaction open, and never call anything outside again whose outcome is not certain.

@@ -15,10 +15,23 @@ import (
 	"github.com/postonce/postonce/internal/postgres/dbtest"
 )
 
-// stillClock holds what is to happen later until the test lets time pass.
+// stillClock holds what is to happen later until the test lets time pass: a second each time, so all of it.
 type stillClock struct {
 	mu    sync.Mutex
 	later []func()
+	time  time.Time
+}
+
+// holdsStill gives a gate the clock.
+func (c *stillClock) holdsStill(g *gate) {
+	c.time = time.Unix(1e9, 0)
+	g.after, g.clock = c.after, c.now
+}
+
+func (c *stillClock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.time
 }
 
 func (c *stillClock) after(_ time.Duration, f func()) {
@@ -31,6 +44,7 @@ func (c *stillClock) pass() {
 	c.mu.Lock()
 	due := c.later
 	c.later = nil
+	c.time = c.time.Add(time.Second)
 	c.mu.Unlock()
 	for _, f := range due {
 		f()
@@ -75,7 +89,7 @@ func TestTheLowerTiersNarrowWhileACriticalJobIsYoung(t *testing.T) {
 	Register(registry, tap)
 	q.engine = New(Config{Pool: q.pool, Registry: registry, Logger: zerolog.Nop(), PollEvery: 20 * time.Millisecond})
 	clock := &stillClock{}
-	q.engine.gate.after = clock.after
+	clock.holdsStill(q.engine.gate)
 	q.ok(q.engine.Start(t.Context()))
 	t.Cleanup(func() { _ = q.engine.Stop(context.Background()) })
 
@@ -114,12 +128,19 @@ func TestWhilePeoplePassNobodyClaimsMoreThanIsStarted(t *testing.T) {
 		}
 	}
 	room("4 16 1")
+	clock := &stillClock{}
+	clock.holdsStill(e.gate)
 	tap := &run{}
 	e.gate.pass([]*run{tap})
 	room("4 1 1")
+	e.lanes[Default].began()
 	e.lanes[Default].free.Add(-1)
 	room("4 0 1")
 	e.lanes[Default].free.Add(-5)
+	room("4 0 1")
+	clock.time = clock.time.Add(narrowPace)
+	room("4 1 1") // one more all the same: the others may wait for slow sites
+	e.lanes[Default].began()
 	room("4 0 1")
 	e.gate.leave(tap)
 	room("4 10 1")
@@ -137,7 +158,7 @@ func TestWhatWaitsGoesOnWhenTheLastOneHasPassed(t *testing.T) {
 	clock := &stillClock{}
 	var c *crew
 	g := newGate(func() { c.opened() })
-	g.after = clock.after
+	clock.holdsStill(g)
 	began, end := make(chan struct{}, 8), make(chan struct{})
 	c = newCrew(g, func(*run) {
 		began <- struct{}{}
@@ -197,6 +218,32 @@ func TestWhatWaitsGoesOnWhenTheLastOneHasPassed(t *testing.T) {
 	finish()
 	if g.pass([]*run{{}}); g.narrow() {
 		t.Error("the gate closed after its end")
+	}
+}
+
+// TestASteadyStreamStopsNobody: while people never stop passing, and what was started hangs outside, a lower tier still
+// goes on with one more every narrowPace.
+func TestASteadyStreamStopsNobody(t *testing.T) {
+	t.Parallel()
+	clock := &stillClock{}
+	var c *crew
+	g := newGate(func() { c.opened() })
+	clock.holdsStill(g)
+	began, end := make(chan struct{}, 8), make(chan struct{})
+	c = newCrew(g, func(*run) {
+		began <- struct{}{}
+		<-end
+	})
+	defer c.close()
+	defer close(end)
+	g.more(1) // one after the other: somebody always passes
+	c.hand([]*run{{}, {}, {}})
+	for i := range 3 {
+		next(t, "one more goes on", began)
+		if len(began) > 0 {
+			t.Fatalf("two went on in pace %d", i)
+		}
+		clock.pass()
 	}
 }
 

@@ -33,12 +33,13 @@ type lane struct {
 	intents  *batcher.Batcher[*intent]
 	outcomes *batcher.Batcher[*told]
 
-	wakes chan struct{} // capacity 1: something may be due
-	freed chan struct{} // capacity 1: slots came free
-	reset atomic.Bool   // start the next scan at the front
-	free  atomic.Int64
-	crew  *crew
-	wg    sync.WaitGroup // handlers
+	wakes   chan struct{} // capacity 1: something may be due
+	freed   chan struct{} // capacity 1: slots came free
+	reset   atomic.Bool   // start the next scan at the front
+	free    atomic.Int64
+	claimed atomic.Int64 // when jobs were last claimed while people passed, in Unix ns
+	crew    *crew
+	wg      sync.WaitGroup // handlers
 
 	mu      sync.Mutex
 	held    map[int64]*run // leased and not yet acknowledged, by token; guarded by mu
@@ -202,13 +203,24 @@ func (l *lane) slots(ctx context.Context) int {
 	}
 }
 
-// room is how many jobs may be claimed: the free slots, or what is left of narrowRuns while people pass.
+// room is how many jobs may be claimed: the free slots, or what the gate leaves of them while people pass.
 func (l *lane) room() int64 {
 	free := l.free.Load()
-	if l.tier != Critical && l.engine.gate.narrow() {
-		free = min(free, narrowRuns-int64(l.size)+free)
+	if l.tier == Critical || !l.engine.gate.narrow() {
+		return free
 	}
-	return max(free, 0)
+	busy := int64(l.size) - free
+	if l.engine.gate.holds(busy, time.Unix(0, l.claimed.Load())) {
+		return 0
+	}
+	return min(free, max(narrowRuns-busy, 1))
+}
+
+// began notes that jobs were claimed, for the gate's pace.
+func (l *lane) began() {
+	if g := l.engine.gate; g.narrow() {
+		l.claimed.Store(g.clock().UnixNano())
+	}
 }
 
 // sleep waits for a hint or the next poll.
@@ -255,6 +267,8 @@ func (l *lane) start(runs []*run) {
 	l.wg.Add(len(known))
 	if l.tier == Critical {
 		l.engine.gate.pass(known)
+	} else {
+		l.began()
 	}
 	l.crew.hand(known)
 	if len(strange) > 0 {
