@@ -72,7 +72,7 @@ func (l *lane) claim(ctx context.Context, from bound, n int) ([]*run, error) {
 	of := l.leases()
 	var runs []*run
 	err := l.claims.use(ctx, func(db writer) error {
-		rows, err := db.Query(ctx, jobClaimSQL, l.tier, from.runAt, from.id, l.engine.strangers(), n, nonce,
+		rows, err := db.Query(ctx, jobClaimSQL, l.tier, from.runAt, from.id, l.engine.strange.kinds(), n, nonce,
 			of.names, of.lengths, l.engine.worker, of.usual)
 		if err != nil {
 			return err

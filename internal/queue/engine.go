@@ -85,9 +85,9 @@ type Engine struct {
 
 	worker   int64 // workers.id of this start
 	nonces   atomic.Int64
-	blind    atomic.Bool              // hints are known not to arrive
-	strange  atomic.Pointer[[]string] // kinds in the database that this binary does not know
-	stopping atomic.Bool              // no new handlers, no new claims
+	blind    atomic.Bool // hints are known not to arrive
+	strange  strangers
+	stopping atomic.Bool // no new handlers, no new claims
 
 	claimContext context.Context // ends when claiming ends
 	workContext  context.Context // ends when the grace is over
@@ -105,7 +105,6 @@ func New(cfg Config) *Engine {
 		cfg: cfg, pool: cfg.Pool, log: cfg.Logger, redact: cfg.Redact, registry: cfg.Registry,
 		kinds: map[string]*spec{}, lanes: map[Tier]*lane{}, metrics: newMetrics(cfg.Metrics),
 	}
-	e.strange.Store(&[]string{})
 	e.keeper = newKeeper(e)
 	e.gate = newGate(e.peoplePassed)
 	for _, name := range cfg.Registry.Kinds() {
@@ -298,8 +297,6 @@ func (e *Engine) pauseCtx(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (e *Engine) strangers() []string { return *e.strange.Load() }
-
 const kindPublishSQL = `
 INSERT INTO job_kinds AS k (name, tier, policy, class, ordered, lease, max_failures, keep_keys)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -373,7 +370,7 @@ func (e *Engine) readKinds(ctx context.Context) error {
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("read kinds: %w", err)
 	}
-	e.strange.Store(&strange)
+	e.strange.listed(strange)
 	for _, l := range e.lanes {
 		l.readLeases(leases)
 	}

@@ -272,7 +272,7 @@ func (l *lane) start(runs []*run) {
 	}
 	l.crew.hand(known)
 	if len(strange) > 0 {
-		l.engine.log.Warn().Str("kind", strange[0].kind).Int("jobs", len(strange)).Msg("this binary does not know the kind")
+		l.engine.strange.met(l.engine.log, strange, time.Now())
 		l.giveBack(strange, strangeDelay)
 	}
 }
