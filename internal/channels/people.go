@@ -18,28 +18,71 @@ type Profile struct {
 	Language  string // Telegram's language_code, may be empty
 }
 
+// personSeenSQL writes nothing when it knows all of it already: every tap begins here, and a write is a flush to disk.
 const personSeenSQL = `
-INSERT INTO people AS p (
-       id,
-       first_name,
-       username,
-       language,
-       access
-) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (id) DO UPDATE
-   SET first_name = excluded.first_name,
-       username = excluded.username,
-       language = CASE WHEN p.language_set THEN p.language ELSE excluded.language END,
-       access = CASE WHEN excluded.access = 'operator' AND p.access <> 'banned' THEN 'operator' ELSE p.access END,
-       blocked_at = NULL,
-       erased_at = NULL,
-       seen_at = clock_timestamp()
-RETURNING id,
+WITH known AS MATERIALIZED (
+  SELECT id,
+         first_name,
+         username,
+         language,
+         access,
+         channel_id
+    FROM people
+   WHERE id = $1
+     AND first_name = $2
+     AND username = $3
+     AND (language_set OR language = $4)
+     AND ($5 <> 'operator' OR access IN ('operator', 'banned'))
+     AND blocked_at IS NULL
+     AND erased_at IS NULL
+     AND seen_at > clock_timestamp() - interval '1 minute'
+), written AS (
+  INSERT INTO people AS p (
+         id,
+         first_name,
+         username,
+         language,
+         access
+  )
+  SELECT $1,
+         $2,
+         $3,
+         $4,
+         $5
+   WHERE NOT EXISTS (
+           SELECT
+             FROM known
+         )
+  ON CONFLICT (id) DO UPDATE
+     SET first_name = excluded.first_name,
+         username = excluded.username,
+         language = CASE WHEN p.language_set THEN p.language ELSE excluded.language END,
+         access = CASE WHEN excluded.access = 'operator' AND p.access <> 'banned' THEN 'operator' ELSE p.access END,
+         blocked_at = NULL,
+         erased_at = NULL,
+         seen_at = clock_timestamp()
+  RETURNING id,
+            first_name,
+            username,
+            language,
+            access,
+            channel_id
+)
+SELECT id,
        first_name,
        username,
        language,
        access,
-       coalesce(channel_id, 0)`
+       coalesce(channel_id, 0)
+  FROM known
+UNION ALL
+SELECT id,
+       first_name,
+       username,
+       language,
+       access,
+       coalesce(channel_id, 0)
+  FROM written`
 
 // Seen records that somebody talked to the bot, with the name that Telegram
 // shows now. The interface speaks ru or en, as Telegram does to this person,
