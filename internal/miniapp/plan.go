@@ -9,7 +9,7 @@ import (
 
 // slotWire is a slot of the week. Its kind says what can be done with it.
 type slotWire struct {
-	At    time.Time  `json:"at"`
+	At    time.Time  `json:"at"` // in the channel's zone, as all times of the plan: the page shows them as they stand
 	Kind  string     `json:"kind"` // free, taken, capped, past
 	Gap   bool       `json:"gap"`  // free, though a later slot is taken
 	Extra bool       `json:"extra"`
@@ -73,17 +73,20 @@ func (s *Server) planOf(c *call, id int64, first string, n int) (planWire, error
 	if err != nil {
 		return planWire{}, err
 	}
-	res := planWire{TimeZone: ch.TimeZone, Today: today, LastsUntil: view.LastsUntil, Waiting: ch.Waiting}
+	res := planWire{TimeZone: ch.TimeZone, Today: today, Waiting: ch.Waiting}
+	if !view.LastsUntil.IsZero() {
+		res.LastsUntil = view.LastsUntil.In(loc)
+	}
 	var end *time.Time
 	if err := s.cfg.Pool.QueryRow(c.Context(), planEndSQL, id).Scan(&end); err != nil {
 		return planWire{}, err
 	}
 	if end != nil {
-		res.EndsAt = *end
+		res.EndsAt = end.In(loc)
 	}
 	for _, v := range view.Slots {
 		if v.DraftID != 0 && !v.Past && v.At.After(res.EndsAt) {
-			res.EndsAt = v.At
+			res.EndsAt = v.At.In(loc)
 		}
 	}
 	res.fill(view, day, n, loc)
@@ -105,7 +108,8 @@ func (p *planWire) fill(view desk.PlanView, first time.Time, days int, loc *time
 		p.Days = append(p.Days, planDay{Date: date, Slots: []slotWire{}})
 	}
 	for _, v := range view.Slots {
-		i, known := at[v.At.In(loc).Format(time.DateOnly)]
+		v.At = v.At.In(loc)
+		i, known := at[v.At.Format(time.DateOnly)]
 		w := slotOf(v, p.EndsAt)
 		if !known || (w.Kind == "past" && w.Draft == nil) {
 			continue // an empty slot that is over tells nobody anything

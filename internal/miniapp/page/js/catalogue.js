@@ -27,6 +27,7 @@ offline|Offline|Нет связи
 asking|Slow line|Связь с паузами
 asking.why|Asks again and again|Спрашивает снова и снова
 tabs|Sections|Разделы
+to.content|To the content|К содержанию
 tab.plan|Plan|План
 tab.drafts|Drafts|Черновики
 tab.sources|Sources|Источники
@@ -337,6 +338,7 @@ set.digest.off|Off|Выключен
 set.digest.daily|Daily|Ежедневно
 set.digest.weekly|Weekly|Еженедельно
 set.digest_at|At|Время
+months|Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec|янв фев мар апр мая июн июл авг сен окт ноя дек
 day.mon|Mon|Пн
 day.tue|Tue|Вт
 day.wed|Wed|Ср

@@ -44,6 +44,7 @@ function drawTabs() {
     },
   }, icon(name), h('span', { class: 'tab-name' }, t(`tab.${name}`)), name === 'drafts' && state.channel && state.channel.waiting > 0 && h('span', { class: 'count', 'aria-label': t('drafts.waiting', { n: state.channel.waiting }) }, state.channel.waiting))));
   $('tabs').setAttribute('aria-label', t('tabs'));
+  $('skip').textContent = t('to.content');
 }
 
 function drawTop() {
@@ -163,7 +164,8 @@ async function start() {
   addEventListener('unhandledrejection', e => { if (e.reason instanceof ApiError) { e.preventDefault(); toast(explain(e.reason), { tone: 'bad' }); } });
   current = known(query.get('view'));
   setLanguage(launchLanguage() ?? 'en');
-  drawTabs();
+  // The answer is mostly here already and draws everything at once.
+  const late = setTimeout(drawTabs, 120);
   /** @type {Session} */ let s;
   try {
     s = await signIn();
@@ -171,9 +173,9 @@ async function start() {
   } catch (err) {
     if (err instanceof ApiError && err.status === 401) locked(err.code === 'session.missing' ? 'session.missing' : 'session.expired');
     else if (err instanceof ApiError && err.status === 403) locked('session.refused');
-    else { $('app').removeAttribute('aria-busy'); $('view').replaceChildren(trouble(err, () => location.reload())); }
+    else { drawTabs(); $('app').removeAttribute('aria-busy'); $('view').replaceChildren(trouble(err, () => location.reload())); }
     return;
-  }
+  } finally { clearTimeout(late); }
   show(current, state.params, true);
   // What there is to see comes first, the stream of news after it was painted.
   requestAnimationFrame(() => setTimeout(() => listen(s)));

@@ -27,17 +27,12 @@ const rgb = hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16) || 0);
 const toHex = c => '#' + c.map(v => Math.round(v).toString(16).padStart(2, '0')).join('');
 /** @param {number[]} c relative luminance, WCAG 2.2 */
 const luminance = c => c.map(v => v / 255).map(v => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-/** @param {string} a @param {string} b */
-const contrast = (a, b) => {
-  const [x, y] = [luminance(rgb(a)), luminance(rgb(b))].sort((p, q) => q - p);
-  return (x + 0.05) / (y + 0.05);
-};
 /** Moves a colour towards another until it can be read on all of `on`. @param {string} colour @param {string[]} on @param {string} towards */
 export function readable(colour, on, towards) {
-  const from = rgb(colour), to = rgb(towards);
+  const from = rgb(colour), to = rgb(towards), grounds = on.map(g => luminance(rgb(g)) + 0.05);
   for (let step = 0; step <= 20; step++) {
-    const c = toHex(from.map((v, i) => v + (to[i] - v) * step / 20));
-    if (on.every(bg => contrast(c, bg) >= 5.4)) return c;
+    const c = from.map((v, i) => v + (to[i] - v) * step / 20), l = luminance(c) + 0.05;
+    if (grounds.every(g => Math.max(l / g, g / l) >= 5.4)) return toHex(c);
   }
   return towards;
 }

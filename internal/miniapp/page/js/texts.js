@@ -11,8 +11,7 @@ const read = column => Object.fromEntries(columns[0].map((key, i) => [key, colum
 export const languages = columns.slice(1).map(c => c[0]);
 
 /** @type {Record<string, string>} */
-const english = read(1);
-let texts = english;
+let texts = {};
 let lang = 'en';
 let plural = new Intl.PluralRules('en');
 
@@ -30,7 +29,7 @@ export const language = () => lang;
 /** @param {string} key @param {Record<string, unknown>} [args] @returns {string} */
 export function t(key, args = {}) {
   const form = typeof args.n === 'number' ? `${key}#${plural.select(args.n)}` : key;
-  const text = texts[form] ?? texts[key] ?? texts[`${key}#other`] ?? english[key];
+  const text = texts[form] ?? texts[key] ?? texts[`${key}#other`] ?? (columns[1][columns[0].indexOf(key)] || undefined);
   if (text === undefined) return key;
   return text.replace(/\{(\w+)\}/g, (_, name) => String(args[name] ?? ''));
 }

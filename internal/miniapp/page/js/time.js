@@ -1,37 +1,43 @@
 // Times, always in the channel's zone: the person may be elsewhere.
 
-import { language } from './texts.js';
+import { language, t } from './texts.js';
 
-/** @type {Map<string, Intl.DateTimeFormat>} */
-const formats = new Map();
+/** @type {Intl.DateTimeFormat | null} */
+let format = null;
 let zone = 'UTC';
 
 /** @param {string} name IANA */
-export function setZone(name) {
-  try { new Intl.DateTimeFormat('en', { timeZone: name }); zone = name; } catch { zone = 'UTC'; }
+export function setZone(name) { if (name !== zone) { zone = name; format = null; } }
+
+/**
+ * The local time of an instant, yyyy-mm-dd hh:mm. The first format of a process
+ * takes a slow phone 150 ms: what is shown first does without it.
+ * @param {string | number} at
+ */
+function local(at) {
+  if (!format) {
+    const make = (/** @type {string} */ timeZone) => new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+    try { format = make(zone); } catch { format = make('UTC'); }
+  }
+  return format.format(new Date(at));
 }
 
-/** @param {Intl.DateTimeFormatOptions} options @param {string} [tz] */
-function format(options, tz = zone) {
-  const key = language() + tz + JSON.stringify(options);
-  let f = formats.get(key);
-  if (!f) formats.set(key, f = new Intl.DateTimeFormat(language() === 'en' ? 'en-GB' : language(), { timeZone: tz, ...options }));
-  return f;
-}
+const weekday = (/** @type {string} */ date) => t(`day.${['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][new Date(date.slice(0, 10)).getUTCDay()]}`);
+/** 29 Nov; `date` is a local date, yyyy-mm-dd @param {string} date */
+export const shortDay = date => `${Number(date.slice(8, 10))} ${t('months').split(' ')[Number(date.slice(5, 7)) - 1]}`;
+/** Sun 29 Nov @param {string} date */
+export const dayName = date => `${weekday(date)} ${shortDay(date)}`;
 
 /** 18:00 @param {string} at */
-export const clock = at => format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(at));
-/** Thu 18:00, with the date when it is not within a week @param {string} at */
-export function dayClock(at) {
-  const far = Math.abs(Date.parse(at) - Date.now()) > 6 * 864e5;
-  return format({ weekday: 'short', ...(far ? { day: 'numeric', month: 'short' } : {}), hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(new Date(at));
-}
-/** Sun 29 Nov; `date` is a local date, yyyy-mm-dd @param {string} date */
-export const dayName = date => format({ weekday: 'short', day: 'numeric', month: 'short' }, 'UTC').format(new Date(date + 'T12:00:00Z'));
-/** 29 Nov @param {string} date */
-export const shortDay = date => format({ day: 'numeric', month: 'short' }, 'UTC').format(new Date(date + 'T12:00:00Z'));
+export const clock = at => local(at).slice(11);
+/**
+ * Thu 18:00, with the date when it is not within a week. Times of the plan are
+ * written in the channel's zone: they are their own `wall`.
+ * @param {string} at @param {string} [wall]
+ */
+export const dayClock = (at, wall = local(at)) => `${Math.abs(Date.parse(at) - Date.now()) > 6 * 864e5 ? dayName(wall) : weekday(wall)} ${wall.slice(11, 16)}`;
 /** The local date of an instant, yyyy-mm-dd @param {string | number} at */
-export const localDate = at => new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(new Date(at));
+export const localDate = at => local(at).slice(0, 10);
 /** @param {string} date @param {number} n */
 export const addDays = (date, n) => new Date(Date.parse(date + 'T12:00:00Z') + n * 864e5).toISOString().slice(0, 10);
 

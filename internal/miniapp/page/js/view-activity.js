@@ -22,7 +22,7 @@ export function activityView() {
   const ref = h('input', { type: 'text', placeholder: t('why.hint'), 'aria-label': t('why.hint') });
   const ask = h('form', { class: 'add', onsubmit: (/** @type {SubmitEvent} */ e) => { e.preventDefault(); if (ref.value.trim()) openLife(ref.value.trim()); } }, ref, h('button', { type: 'submit' }, t('why')));
   // Shown together: a part that came later would push down what is being read.
-  const parts = h('div', { hidden: true }, doubts, jobs, charts, fell, h('section', { class: 'group' }, h('h2', null, t('log')), ask, log)), wait = h('div', { class: 'skeleton' }, h('i'), h('i'), h('i'));
+  const parts = h('div', { hidden: true }, doubts, jobs, charts, fell, h('section', { class: 'group' }, h('h2', null, t('log')), ask, log)), wait = h('div', { class: 'skeleton' });
   const el = h('section', { class: 'activity' }, h('h1', { class: 'sr' }, t('tab.activity')), wait, parts);
 
   async function loadStatus() {

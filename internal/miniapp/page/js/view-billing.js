@@ -12,7 +12,7 @@ import { trouble } from './trouble.js';
 /** @returns {import('./state.js').View} */
 export function billingView() {
   let mine = 0;
-  const body = h('div', null, h('div', { class: 'skeleton' }, h('i'), h('i')));
+  const body = h('div', null, h('div', { class: 'skeleton' }));
   const el = h('section', { class: 'billing' }, h('h1', { class: 'sr' }, t('tab.billing')), body);
 
   async function load() {

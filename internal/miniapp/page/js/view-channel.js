@@ -164,7 +164,7 @@ export function channelView() {
     } catch (err) { toast(explain(err), { tone: 'bad' }); }
   }
 
-  fill(form, h('div', { class: 'skeleton' }, h('i'), h('i')));
+  fill(form, h('div', { class: 'skeleton' }));
   load();
   return { el, changed: topics => { if (topics.includes('settings')) load(); }, gone: () => { mine++; }, leave: () => Object.keys(change).length === 0 || confirm(t('leave.sure')) };
 }

@@ -44,7 +44,7 @@ export function draftsView() {
     const turn = ++mine, p = one ? `drafts/${one}` : path(0);
     const known = peek(p);
     if (!loaded && known) take(known);
-    else if (!loaded) fill(cards, h('div', { class: 'skeleton' }, h('i'), h('i')));
+    else if (!loaded) fill(cards, h('div', { class: 'skeleton' }));
     try {
       const res = await pages(p, turn);
       if (turn === mine) take(res);

@@ -8,7 +8,7 @@ import { headline } from './post.js';
 import { channel, mayEdit, state } from './state.js';
 import { haptic } from './telegram.js';
 import { explain, t } from './texts.js';
-import { addDays, clock, dayClock, dayName, shortDay } from './time.js';
+import { addDays, dayClock, dayName, shortDay } from './time.js';
 import { trouble } from './trouble.js';
 
 /** @typedef {import('../types').Plan} Plan */
@@ -56,7 +56,7 @@ export function planView() {
       taken.set(s.draft.id, s.draft);
       return /** @type {Slot} */ ({ ...s, kind: 'free', draft: undefined });
     }) }));
-    for (const [id, at] of optimistic) for (const d of days) d.slots = d.slots.map(s => (s.at === at && taken.has(id) ? { ...s, kind: 'taken', gap: false, draft: taken.get(id) } : s));
+    for (const [id, at] of optimistic) for (const d of days) d.slots = d.slots.map(s => (taken.has(id) && Date.parse(s.at) === Date.parse(at) ? { ...s, kind: 'taken', gap: false, draft: taken.get(id) } : s));
     return { ...p, days };
   }
 
@@ -70,7 +70,7 @@ export function planView() {
       h('button', { type: 'button', class: 'plain strong', onclick: () => { from = ''; load(); } }, `${shortDay(p.days[0].date)} – ${shortDay(p.days[6].date)}`),
       button(t('week.after'), () => { from = addDays(p.days[0].date, 7); load(); }, { class: 'plain round' }, icon('right'))),
     h('div', { class: 'plan-sum' },
-      h('p', { class: `lasts${p.lasts_until ? '' : ' warn-text'}` }, p.lasts_until ? t('plan.lasts', { at: dayClock(p.lasts_until) }) : t('plan.empty')),
+      h('p', { class: `lasts${p.lasts_until ? '' : ' warn-text'}` }, p.lasts_until ? t('plan.lasts', { at: dayClock(p.lasts_until, p.lasts_until) }) : t('plan.empty')),
       p.gaps > 0 && h('span', { class: 'chip warn' }, t('plan.gaps', { n: p.gaps })),
       !p.lasts_until && p.waiting > 0 && button(t('drafts.waiting', { n: p.waiting }), () => state.go('drafts'), { class: 'plain small' })));
     const last = p.ends_at;
@@ -79,7 +79,7 @@ export function planView() {
       h('h2', null, d.date === p.today ? h('span', { class: 'chip info' }, t('today')) : null, ' ', dayName(d.date)),
       h('ul', { class: 'slots' }, d.slots.length === 0 && h('li', { class: 'noslots hint' }, t('day.none')), d.slots.map(s => {
         const row = slot(s);
-        const end = !ended && last && s.kind === 'free' && s.at > last;
+        const end = !ended && last && s.kind === 'free' && Date.parse(s.at) > Date.parse(last);
         if (end) ended = true;
         return [end && h('li', { class: 'queue-end' }, t('plan.end')), row];
       })))));
@@ -91,7 +91,7 @@ export function planView() {
 
   /** @param {Slot} s */
   function slot(s) {
-    const time = h('time', { datetime: s.at }, clock(s.at));
+    const time = h('time', { datetime: s.at }, s.at.slice(11, 16));
     const d = s.draft;
     if (d) {
       const can = s.kind === 'taken' && d.state === 'scheduled' && mayEdit();
@@ -221,7 +221,7 @@ export function planView() {
     });
   }
 
-  fill(week, h('div', { class: 'skeleton' }, h('i'), h('i'), h('i')));
   load();
+  if (!plan) fill(week, h('div', { class: 'skeleton' }));
   return { el, changed: topics => { if (topics.includes('plan') || topics.includes('drafts') || topics.includes('settings')) load(); }, gone: () => { mine++; } };
 }

@@ -177,7 +177,7 @@ export function sourcesView() {
     });
   }
 
-  fill(rows, h('div', { class: 'skeleton' }, h('i'), h('i')));
+  fill(rows, h('div', { class: 'skeleton' }));
   load();
   return { el, changed: topics => { if (topics.includes('sources')) load(); }, gone: () => { mine++; } };
 }
