@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/miniapp"
 	"github.com/postonce/postonce/internal/postgres/dbtest"
 	"github.com/postonce/postonce/internal/telegram/initdata"
@@ -35,9 +36,12 @@ func start(t testing.TB, d miniapp.Desk, now func() time.Time) *httptest.Server 
 			fetch('/api/v1/session', {method: 'POST', headers: {authorization: 'tma ' + new URLSearchParams(location.hash.slice(1)).get('tgWebAppData')}}).then(r => r.json())
 				.then(s => { document.querySelector('ul').innerHTML = '<li class=slot>' + s.channels[0].title })</script>`) // the reader went away: nobody to tell
 	})
-	mux.HandleFunc("POST /reset", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("POST /reset", func(w http.ResponseWriter, r *http.Request) {
 		if f, ok := d.(*fakeDesk); ok {
 			fresh := newFakeDesk(f.now)
+			if r.URL.Query().Has("new") { // as on the first day
+				fresh.drafts, fresh.sources = map[int64]*desk.DraftView{}, nil
+			}
 			f.mu.Lock()
 			f.ch, f.drafts, f.sources = fresh.ch, fresh.drafts, fresh.sources
 			f.mu.Unlock()

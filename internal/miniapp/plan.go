@@ -9,7 +9,7 @@ import (
 
 // slotWire is a slot of the week. Its kind says what can be done with it.
 type slotWire struct {
-	At    time.Time  `json:"at"` // in the channel's zone, as all times of the plan: the page shows them as they stand
+	At    time.Time  `json:"at"`   // in the channel's zone, as all times of the plan: the page shows them as they stand
 	Kind  string     `json:"kind"` // free, taken, capped, past
 	Gap   bool       `json:"gap"`  // free, though a later slot is taken
 	Extra bool       `json:"extra"`

@@ -64,6 +64,25 @@ test('a session is opened by what another program signed, and by nothing else', 
   assert.equal(await opened(by(TOKEN, new Date(now + 36e5))), 401, 'from the future');
 });
 
+test('a new owner is told in each tab what is missing and where to begin', async () => {
+  await fetch(BASE + '/reset?new', { method: 'POST' });
+  const p = await ready(await open(ANN));
+  const says = { plan: 'The queue is empty', drafts: 'Nothing waits for you', sources: 'No sources yet', channel: 'Posts go out at their slots', activity: 'Nothing to show yet', billing: 'Your plan' };
+  for (const [tab, words] of Object.entries(says)) {
+    await p.click(`[data-view=${tab}]`);
+    await p.waitForSelector(`.view >> text=${words}`);
+    await shot(p, `new-${tab}`);
+  }
+  for (const tab of ['plan', 'drafts']) {
+    await p.click(`[data-view=${tab}]`);
+    await p.click('.view >> text=Add a source');
+    await p.waitForSelector('[data-view=sources][aria-current]');
+  }
+  await p.click('.empty .primary');
+  await p.waitForSelector('dialog >> text=OPML');
+  await close(p);
+});
+
 test('a draft is approved, taken back and skipped', async () => {
   const p = await ready(await open(ANN, { query: 'view=drafts' }));
   await act(p, 1, 'approve');

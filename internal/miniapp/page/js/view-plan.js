@@ -72,11 +72,11 @@ export function planView() {
     h('div', { class: 'plan-sum' },
       h('p', { class: `lasts${p.lasts_until ? '' : ' warn-text'}` }, p.lasts_until ? t('plan.lasts', { at: dayClock(p.lasts_until, p.lasts_until) }) : t('plan.empty')),
       p.gaps > 0 && h('span', { class: 'chip warn' }, t('plan.gaps', { n: p.gaps })),
-      !p.lasts_until && p.waiting > 0 && button(t('drafts.waiting', { n: p.waiting }), () => state.go('drafts'), { class: 'plain small' })));
+      !p.lasts_until && (p.waiting > 0 ? button(t('drafts.waiting', { n: p.waiting }), () => state.go('drafts'), { class: 'plain small' }) : channel().sources === 0 && button(t('sources.add'), () => state.go('sources'), { class: 'plain small' }))));
     const last = p.ends_at;
     let ended = false;
     fill(week, p.days.map(d => h('section', { class: `day${d.date === p.today ? ' today' : ''}`, 'aria-label': dayName(d.date) },
-      h('h2', null, d.date === p.today ? h('span', { class: 'chip info' }, t('today')) : null, ' ', dayName(d.date)),
+      h('h2', null, d.date === p.today ? `${t('today')}, ${shortDay(d.date)}` : dayName(d.date)),
       h('ul', { class: 'slots' }, d.slots.length === 0 && h('li', { class: 'noslots hint' }, t('day.none')), d.slots.map(s => {
         const row = slot(s);
         const end = !ended && last && s.kind === 'free' && Date.parse(s.at) > Date.parse(last);
