@@ -297,8 +297,11 @@ func (p *polls) drain() {
 		     h AS (UPDATE hosts SET busy_until = '-infinity', rests_until = '-infinity')
 		UPDATE jobs SET run_at = clock_timestamp(), payload = json_build_object('source_id', s.id, 'due', extract(epoch FROM s.next_poll_at)::bigint)
 		  FROM s WHERE jobs.kind = 'poll' AND (jobs.payload->>'source_id')::bigint = s.id`
-	if _, err := p.pool.Exec(p.t.Context(), dueSQL); err != nil {
-		p.t.Fatal(err)
+	const hintSQL = "SELECT pg_notify('postonce_jobs', 'default')" // as an enqueue does
+	for _, sql := range []string{dueSQL, hintSQL} {
+		if _, err := p.pool.Exec(p.t.Context(), sql); err != nil {
+			p.t.Fatal(err)
+		}
 	}
 	p.wait()
 }

@@ -90,7 +90,7 @@ func (s *Service) report(ctx context.Context, out *outcome) (PollReport, error) 
 		return rep, nil
 	}
 	if out.same {
-		out.ids = identity.Of(out.doc, identity.Options{Home: firstOf(out.doc.Home, out.src.siteURL), Address: out.url, DistrustIDs: out.src.distrustIDs})
+		out.ids = identity.Of(out.doc, identityOptions(out, out.src.distrustIDs))
 	}
 	var keys [][]byte
 	for _, e := range out.ids {
