@@ -106,22 +106,30 @@ UPDATE items
 
 // sorting is one document on its way into the tables.
 type sorting struct {
-	s     *Service
-	src   *row
-	out   *outcome
-	sums  [][][]byte // by entry and key
-	item  []int64    // the known item of an entry, 0 = unknown
-	print []int64    // fingerprint as stored, of known entries
-	known map[[16]byte]bool
-	fresh []int // entries to insert, in the order of their numbers
+	s      *Service
+	src    *row
+	out    *outcome
+	sums   [][][]byte         // by entry and key
+	item   []int64            // the known item of an entry, 0 = unknown
+	print  []int64            // fingerprint as stored, of known entries
+	prints map[int64]int64    // fingerprint as stored, by item
+	known  map[[16]byte]int64 // the item of each key that was seen before
+	words  []int64            // fingerprint of each entry as it is in this document
+	fresh  []int              // entries to insert, in the order of their numbers
 }
 
 // recordEntries sorts the entries of a document into known and new, inserts
 // the new ones and returns the numbers of those that are news.
 func (s *Service) recordEntries(ctx context.Context, tx pgx.Tx, src *row, out *outcome) ([]int64, error) {
-	o := &sorting{s: s, src: src, out: out}
+	o := &sorting{s: s, src: src, out: out, words: make([]int64, len(out.doc.Entries))}
+	for i := range o.words {
+		o.words[i] = fingerprint(&out.doc.Entries[i])
+	}
 	out.tally = tally{entries: len(out.doc.Entries)}
 	if err := o.lookUp(ctx, tx); err != nil {
+		return nil, err
+	}
+	if err := o.judgePositions(ctx, tx); err != nil {
 		return nil, err
 	}
 	if err := o.lookUpTexts(ctx, tx); err != nil {
@@ -143,7 +151,7 @@ func (s *Service) recordEntries(ctx context.Context, tx pgx.Tx, src *row, out *o
 func (o *sorting) lookUp(ctx context.Context, tx pgx.Tx) error {
 	n := len(o.out.ids)
 	o.sums, o.item, o.print = make([][][]byte, n), make([]int64, n), make([]int64, n)
-	o.known = make(map[[16]byte]bool, 3*n)
+	o.known, o.prints = make(map[[16]byte]int64, 3*n), make(map[int64]int64, n)
 	all := make([][]byte, 0, 3*n)
 	owner := make(map[[16]byte][]int, 3*n)
 	for i, e := range o.out.ids {
@@ -171,7 +179,7 @@ func (o *sorting) ask(ctx context.Context, tx pgx.Tx, all [][]byte, owner map[[1
 	var key []byte
 	var item, print int64
 	_, err = pgx.ForEachRow(rows, []any{&key, &item, &print}, func() error {
-		o.known[[16]byte(key)] = true
+		o.known[[16]byte(key)], o.prints[item] = item, print
 		for _, i := range owner[[16]byte(key)] {
 			if o.item[i] == 0 || item < o.item[i] {
 				o.item[i], o.print[i] = item, print
@@ -217,7 +225,7 @@ func (o *sorting) lookUpTexts(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	for sum, set := range owner {
-		if i := set[0]; o.item[i] == 0 && !o.known[sum] { // the words of another item are no name of this one
+		if i := set[0]; o.item[i] == 0 && o.known[sum] == 0 { // the words of another item are no name of this one
 			o.sums[i] = append(o.sums[i], slices.Clone(sum[:]))
 		}
 	}
@@ -254,7 +262,7 @@ func (o *sorting) strange(e identity.Entry, classes ...identity.Class) bool {
 	for _, k := range e.Keys {
 		if slices.Contains(classes, k.Class) {
 			has = true
-			if o.known[k.Sum()] {
+			if o.known[k.Sum()] != 0 {
 				return false
 			}
 		}
@@ -447,7 +455,7 @@ func (o *sorting) addNames(ctx context.Context, tx pgx.Tx) error {
 			continue
 		}
 		for _, k := range o.trusted(i) {
-			if !o.known[[16]byte(k)] {
+			if o.known[[16]byte(k)] == 0 {
 				keys, items = append(keys, k), append(items, o.item[i])
 			}
 		}
@@ -466,7 +474,7 @@ func (o *sorting) edits(ctx context.Context, tx pgx.Tx) error {
 	for i := range o.out.ids {
 		id := o.item[i]
 		e := &o.out.doc.Entries[i]
-		fp := fingerprint(e)
+		fp := o.words[i]
 		if id == 0 || done[id] || o.print[i] == 0 || o.print[i] == fp {
 			continue
 		}
