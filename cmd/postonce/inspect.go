@@ -67,13 +67,21 @@ func printReport(w io.Writer, r sources.Report) {
 		line("in detail", r.Error.Detail)
 		return
 	}
-	fmt.Fprintf(w, "%d entries\n", len(r.Entries))
+	count := "entries"
+	if len(r.Entries) == 1 {
+		count = "entry"
+	}
+	fmt.Fprintf(w, "%d %s\n", len(r.Entries), count)
 	for i, e := range r.Entries {
 		published := e.Published
 		if published == "" {
 			published = "undated"
 		}
-		fmt.Fprintf(w, "\n%3d. %s\n     %s  %s\n", i+1, e.Title, published, e.URL)
+		title := e.Title
+		if title == "" {
+			title = "(no title)"
+		}
+		fmt.Fprintf(w, "\n%3d. %s\n     %s  %s\n", i+1, title, published, e.URL)
 		fmt.Fprintf(w, "     known by %s\n", strings.Join(e.Keys, ", "))
 	}
 }

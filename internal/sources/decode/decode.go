@@ -36,6 +36,9 @@ func Decode(ctx context.Context, in Input) (doc *Document, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if kind := fileType(body); kind != "" {
+		return nil, fail(CodeNotAFeed, "a file of type "+kind)
+	}
 	body, how := ToUTF8(body, in.ContentType)
 	if how != "" && how != "bom" {
 		doc.repair(how)
@@ -78,8 +81,11 @@ func decodeXML(ctx context.Context, in Input, body []byte, doc *Document) error 
 	doc.Cut = s.cut
 	p := xmlParse{ctx: ctx, in: in, s: s, doc: doc}
 	err = p.whole()
-	if err != nil && ctx.Err() == nil && len(s.entries) > 0 {
-		err = p.parts()
+	if ctx.Err() == nil && len(s.entries) > len(doc.Entries) { // unreadable as a whole, or a second channel took the first one's place
+		before, failed := *doc, err
+		if err = p.parts(); failed == nil && len(doc.Entries) <= len(before.Entries) {
+			*doc, err = before, nil
+		}
 	}
 	if ctx.Err() != nil {
 		return fail(CodeTimeout, "its markup takes too long to read")

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"io"
+	"net/http"
 	"unicode/utf8"
 )
 
@@ -31,6 +32,24 @@ func unpack(body []byte, doc *Document) ([]byte, error) {
 		body = out
 	}
 	return body, nil
+}
+
+// Unpacked is a document that may be stored as a gzip file; what cannot be
+// unpacked is returned as it is.
+func Unpacked(body []byte) []byte {
+	if out, err := unpack(body, &Document{}); err == nil {
+		return out
+	}
+	return body
+}
+
+// fileType names the type of a file that is certainly no text, "" of all others.
+func fileType(body []byte) string {
+	switch kind := http.DetectContentType(body); kind {
+	case "application/pdf", "application/zip", "image/png", "image/jpeg", "image/gif", "image/webp", "video/mp4":
+		return kind
+	}
+	return ""
 }
 
 // gunzip reads as much of a gzip file as is whole.

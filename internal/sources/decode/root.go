@@ -43,6 +43,10 @@ func findRoot(src []byte) (int, Format, error) {
 				return i, OPML, fail(CodeOPML, "a list of feeds")
 			case "urlset", "sitemapindex":
 				return i, Sitemap, fail(CodeNotAFeed, "a sitemap")
+			case "item":
+				if head := rest[:min(len(rest), 4000)]; !page && (bytes.Contains(head, []byte("<link")) || bytes.Contains(head, []byte("<guid"))) {
+					return i, RSS, nil
+				}
 			case "entry":
 				if bytes.Contains(rest[:min(len(rest), 2000)], []byte(atomNamespace)) {
 					return i, Atom, nil

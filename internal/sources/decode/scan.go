@@ -30,6 +30,7 @@ type scanned struct {
 	format  Format
 	rootTag []byte
 	wrapped bool // a bare <channel> was given its <rss>
+	bare    bool // items were given their <channel> too
 	entries []span
 	inChan  bool // entries stand in <channel>, not beside it
 	repairs []string
@@ -76,6 +77,10 @@ func scanXML(src []byte) (*scanned, error) {
 	switch local(tagName(src[root+1:])) {
 	case "channel":
 		s.wrap("rss", `<rss version="2.0">`)
+	case "item": // items without a channel around them
+		s.wrap("rss", `<rss version="2.0">`)
+		s.wrap("channel", "<channel>")
+		s.rootTag, s.bare = []byte(`<rss version="2.0">`), true
 	case "entry": // a document of one entry
 		s.wrap("feed", `<feed xmlns="`+atomNamespace+`">`)
 	}
@@ -138,6 +143,10 @@ func (s *scanner) end(i int) error {
 	case s.wrapped && len(s.stack) == 1:
 		s.truncate(i)
 		s.out = append(append(append(s.out, "</"...), s.stack[0]...), '>')
+		return nil
+	case s.bare && len(s.stack) == 2 && len(s.entries) > 0:
+		s.truncate(i)
+		s.out = append(s.out, "</channel></rss>"...)
 		return nil
 	case len(s.entries) == 0:
 		return fail(CodeCut, "the document ends before its first whole entry")

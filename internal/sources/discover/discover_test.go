@@ -1,6 +1,8 @@
 package discover
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"strings"
@@ -94,4 +96,16 @@ func FuzzPages(f *testing.F) {
 		RobotsSitemaps(b, "https://e.org")
 		_, _, _ = Sitemap(context.Background(), b, "https://e.org", time.Now())
 	})
+}
+
+func TestASitemapStoredAsAGzipFileIsRead(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://e.org/a</loc><lastmod>2026-05-01</lastmod></url></urlset>`))
+	_ = z.Close()
+	doc, _, err := Sitemap(t.Context(), b.Bytes(), "https://e.org/sitemap.xml.gz", time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC))
+	if err != nil || len(doc.Entries) != 1 || doc.Entries[0].Link != "https://e.org/a" {
+		t.Errorf("%+v %v", doc, err)
+	}
 }

@@ -38,7 +38,7 @@ func RobotsSitemaps(robots []byte, siteURL string) []string {
 // first. nested are the sitemaps of a sitemap index, the likeliest to hold
 // news first.
 func Sitemap(ctx context.Context, body []byte, siteURL string, now time.Time) (doc *decode.Document, nested []string, err error) {
-	body, _ = decode.ToUTF8(body, "")
+	body, _ = decode.ToUTF8(decode.Unpacked(body), "")
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.Strict = false
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
