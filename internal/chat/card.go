@@ -123,7 +123,11 @@ func cardBadges(t *turn, v desk.DraftView) []texts.HTML {
 		if !t.Has(code) {
 			code = "check.other"
 		}
-		out = append(out, t.HTML(code, texts.Args{"Detail": ch.Detail}))
+		detail := ch.Detail
+		if ch.Code == "language" {
+			detail = languageName(detail)
+		}
+		out = append(out, t.HTML(code, texts.Args{"Detail": detail}))
 	}
 	switch v.Revision.Fallback {
 	case "":

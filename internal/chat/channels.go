@@ -87,7 +87,7 @@ func (c *Chat) channelMessage(t *turn, ch *desk.ChannelView) message {
 	}
 	m.rows = append(m.rows,
 		row(button{text: t.Plain("button.people"), data: data("pp", ch.ID)}, button{text: t.Plain("button.sources"), data: data("sl", ch.ID, 0)}),
-		row(button{text: t.Plain("button.check_rights"), data: data("lk", ch.ChatID)}, button{text: t.Plain("button.other_channels"), data: data("cl")}))
+		row(button{text: t.Plain("button.check_rights"), data: data("lr", ch.ID)}, button{text: t.Plain("button.other_channels"), data: data("cl")}))
 	if ch.Role == editorial.Owner {
 		m.rows = append(m.rows, row(button{text: t.Plain("button.unlink"), data: data("ul", ch.ID)}))
 	}
@@ -102,6 +102,27 @@ func channelState(t *turn, ch *desk.ChannelView) string {
 		return t.Plain("channel.paused")
 	}
 	return t.Plain("channel." + string(ch.State))
+}
+
+// rightsChecked looks at the bot's rights in a linked channel, and stays where it
+// was asked if none is missing. Tap: lr:<channel>.
+func (c *Chat) rightsChecked(ctx context.Context, t *turn, d tapped) error {
+	ch, err := c.desk.Channel(ctx, t.by(), d.int64(0))
+	if err != nil {
+		return err
+	}
+	res, err := c.desk.Link(ctx, t.by(), ch.ChatID)
+	if err != nil {
+		return err
+	}
+	if len(res.Missing) > 0 {
+		res.Channel.Missing = res.Missing
+		return t.show(ctx, missingMessage(t, &res.Channel))
+	}
+	if err := t.toast(ctx, "rights.fine"); err != nil {
+		return err
+	}
+	return c.channelScreen(ctx, t, ch.ID)
 }
 
 // unlinkAsked asks once more. Tap: ul:<channel>.

@@ -183,7 +183,7 @@ func (c *Chat) timeWritten(ctx context.Context, t *turn) error {
 	if err != nil {
 		return err
 	}
-	at, err := parseTime(t.msg.Text, t.now, location(v.Channel.TimeZone))
+	at, err := parseTime(t.msg.Text, t.now, location(v.Channel.TimeZone), t.Plain("day.today"), t.Plain("day.tomorrow"))
 	if err != nil {
 		return err
 	}

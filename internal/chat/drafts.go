@@ -110,9 +110,12 @@ func (c *Chat) planScreen(ctx context.Context, t *turn, channel int64, week int)
 		lasts = joinHTML("\n", lasts, t.HTML("plan.paused"))
 	}
 	body, held := planDays(t, v)
-	m := message{text: t.HTML("plan.screen", texts.Args{"Channel": v.Channel.Title, "Lasts": lasts, "Days": body, "Free": t.HTML("count.free", texts.Args{"Count": v.Gaps})})}
+	m := message{text: t.HTML("plan.screen", texts.Args{"Channel": v.Channel.Title, "Zone": v.Channel.TimeZone, "Lasts": lasts, "Days": body, "Free": t.HTML("count.free", texts.Args{"Count": v.Gaps})})}
 	m.rows = append(columns(4, held), pager(week, week < 8, func(w int) string { return data("pl", channel, w) }),
 		row(button{text: t.Plain("button.drafts"), data: data("dl", 0)}, button{text: t.Plain("button.week"), data: data("cw", channel)}))
+	if v.Channel.Paused && !v.Channel.Rests && ch.Role.May(editorial.Editor) {
+		m.rows = append(m.rows, row(button{text: t.Plain("button.resume"), data: data("rs", channel)}))
+	}
 	return t.show(ctx, m)
 }
 

@@ -79,7 +79,7 @@ func (c *Chat) finish(ctx context.Context, t *turn, failures int, err error) err
 	case errors.Is(err, errUndeliverable):
 		err = c.courtesy(ctx, t.by(), err)
 	case errors.Is(err, errNoChannel):
-		err = c.welcome(ctx, t)
+		err = c.channelFirst(ctx, t)
 	case errors.As(err, &wrong):
 		err = c.explain(ctx, t, wrong)
 	case failures >= 2 && !errors.Is(err, queue.ErrLeaseLost):

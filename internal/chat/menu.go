@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
@@ -38,6 +39,19 @@ func (c *Chat) RegisterMenu(ctx context.Context, operators []int64) error {
 		})))
 	}
 	return errors.Join(errs...)
+}
+
+// ownMenuButton names the Mini App's button in the person's language. Telegram
+// keeps one such name for each chat and no other way to speak to it; nothing
+// depends on it.
+func (c *Chat) ownMenuButton(ctx context.Context, t *turn) {
+	if c.appURL == "" {
+		return
+	}
+	_ = c.telegram.SetChatMenuButton(ctx, &bot.SetChatMenuButtonParams{
+		ChatID:     t.by(),
+		MenuButton: models.MenuButtonWebApp{Type: models.MenuButtonTypeWebApp, Text: t.Plain("button.app"), WebApp: models.WebAppInfo{URL: c.appURL}},
+	}, telegram.Timeout(2*time.Second))
 }
 
 // optional passes over an operator who never wrote to the bot.

@@ -28,6 +28,7 @@ func (c *Chat) languageChosen(ctx context.Context, t *turn, d tapped) error {
 		return err
 	}
 	t.Locale = c.texts.For(tag)
+	c.ownMenuButton(ctx, t)
 	return t.show(ctx, message{text: t.HTML("language.done")})
 }
 

@@ -67,6 +67,16 @@ func (c *Chat) settingScreen(ctx context.Context, t *turn, d tapped) error {
 	return c.showSetting(ctx, t, ch.Channel, d.text(1))
 }
 
+// zoneAsked shows the time zones in a message of their own: the step that the
+// button stands under goes on. Tap: cz:<channel>.
+func (c *Chat) zoneAsked(ctx context.Context, t *turn, d tapped) error {
+	ch, err := c.desk.Channel(ctx, t.by(), d.int64(0))
+	if err != nil {
+		return err
+	}
+	return t.send(ctx, c.settingMessage(t, &ch.Channel, c.settings["tz"]))
+}
+
 func (c *Chat) showSetting(ctx context.Context, t *turn, ch editorial.Channel, field string) error {
 	s, ok := c.settings[field]
 	if !ok {
@@ -91,13 +101,13 @@ func (c *Chat) settingMessage(t *turn, ch *editorial.Channel, s setting) message
 			}
 			list = append(list, button{text: text, data: data("cv", ch.ID, s.field, o.value)})
 		}
-		m.rows = columns(perRow(s, list), list)
+		m.rows = choiceRows(s, list)
 	}
 	var more []button
 	if s.write != nil {
 		more = append(more, button{text: t.Plain("button.write"), data: data("ca", ch.ID, s.field)})
 	}
-	if s.clear != nil && s.value(t, ch) != t.Plain("setting.empty") {
+	if s.clear != nil && s.value(t, ch) != t.Plain("setting.empty") && !(s.field == "asrc" && len(ch.AutopilotSources) == 0) {
 		more = append(more, button{text: t.Plain("button.clear"), data: data("cc", ch.ID, s.field)})
 	}
 	for _, child := range settingChildren(s.field) {
@@ -111,16 +121,23 @@ func (c *Chat) settingMessage(t *turn, ch *editorial.Channel, s setting) message
 	return m
 }
 
-// perRow keeps buttons readable on a phone: about 30 characters a row.
-func perRow(s setting, list []button) int {
+// choiceRows keeps buttons readable on a phone: about 30 characters a row, five
+// buttons at most.
+func choiceRows(s setting, list []button) [][]button {
 	if s.wide {
-		return 1
+		return columns(1, list)
 	}
-	longest := 1
+	var rows [][]button
+	room := 0
 	for _, b := range list {
-		longest = max(longest, len([]rune(b.text)))
+		width := len([]rune(b.text)) + 3
+		if room < width || len(rows[len(rows)-1]) == 5 {
+			rows, room = append(rows, nil), max(30, width)
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], b)
+		room -= width
 	}
-	return min(max(30/(longest+3), 1), 5)
+	return rows
 }
 
 // settingChosen sets a value by its button. Tap: cv:<channel>:<field>:<value>.

@@ -51,6 +51,7 @@ func TestTimesAsPeopleWriteThem(t *testing.T) {
 		{"Завтра 9.00", "2026-11-30 09:00"},
 		{"завтра в 9:00", "2026-11-30 09:00"},
 		{"today at 23:59", "2026-11-29 23:59"},
+		{"morgen 9:00", "2026-11-30 09:00"}, // of another catalogue
 		{"31.12 23:00", "2026-12-31 23:00"},
 		{"1.2 08:00", "2027-02-01 08:00"},
 		{"2027-03-04 10:00", "2027-03-04 10:00"},
@@ -58,7 +59,7 @@ func TestTimesAsPeopleWriteThem(t *testing.T) {
 		{"today 9:00", "2026-11-29 09:00"},      // past: desk says so
 	}
 	for _, tt := range tests {
-		at, err := parseTime(tt.in, now, berlin)
+		at, err := parseTime(tt.in, now, berlin, "Heute", "Morgen")
 		if err != nil {
 			t.Errorf("%q: %v", tt.in, err)
 			continue

@@ -19,11 +19,10 @@ func (c *Chat) add(ctx context.Context, t *turn) error {
 	if err != nil {
 		return err
 	}
-	addresses := strings.Fields(t.argument)
-	if len(addresses) == 0 {
+	if t.argument == "" {
 		return c.askSource(ctx, t, ch.ID)
 	}
-	return c.addAll(ctx, t, ch.ID, addresses)
+	return c.addAll(ctx, t, ch.ID, addressWords(t.argument))
 }
 
 func (c *Chat) askSource(ctx context.Context, t *turn, channel int64) error {
@@ -43,13 +42,22 @@ func (c *Chat) sourceAsked(ctx context.Context, t *turn, d tapped) error {
 func (c *Chat) sourceWritten(ctx context.Context, t *turn) error {
 	addresses := linksOf(t.msg)
 	if len(addresses) == 0 {
-		addresses = strings.Fields(t.msg.Text)
+		addresses = addressWords(t.msg.Text)
 	}
 	channel := t.dialog.data.Channel
 	if err := c.dialogs.close(ctx, t.by()); err != nil {
 		return err
 	}
 	return c.addAll(ctx, t, channel, addresses)
+}
+
+// addressWords are the words of a text, each to be judged as an address; a text
+// without anything like one is one wrong address, not as many as it has words.
+func addressWords(text string) []string {
+	if !strings.ContainsAny(text, "./@:") {
+		return []string{text}
+	}
+	return strings.Fields(text)
 }
 
 // addAll follows each address and says in one message what became of each. A
@@ -149,7 +157,8 @@ func (c *Chat) sourceList(ctx context.Context, t *turn, channel int64, n int) er
 	}
 	m := message{text: t.HTML("sources.list", texts.Args{"Channel": ch.Title, "Count": len(list), "List": joinHTML("\n", lines...)})}
 	m.rows = append(columns(4, numbers), pager(n, more, func(p int) string { return data("sl", channel, p) }),
-		row(button{text: t.Plain("button.add_source"), data: data("sa", channel)}, button{text: t.Plain("button.packs"), data: data("pk")}))
+		row(button{text: t.Plain("button.add_source"), data: data("sa", channel)}, button{text: t.Plain("button.packs"), data: data("pk")}),
+		row(button{text: t.Plain("button.channel"), data: data("ch", channel)}))
 	return t.show(ctx, m)
 }
 
@@ -218,7 +227,13 @@ func sourceMessage(t *turn, channel int64, s desk.SourceView) message {
 		"Items": t.HTML("count.items", texts.Args{"Count": s.Items}), "Drafts": t.HTML("count.drafts", texts.Args{"Count": s.Drafts}),
 		"Filters": filters(t, s),
 	})}
-	weight := func(n int) button { return button{text: fmtInt(n) + " %", data: data("sw", channel, s.ID, n)} }
+	weight := func(n int) button {
+		text := fmtInt(n) + " %"
+		if n == s.Weight {
+			text = "✓ " + text
+		}
+		return button{text: text, data: data("sw", channel, s.ID, n)}
+	}
 	pause := button{text: t.Plain("button.pause"), data: data("sp", channel, s.ID)}
 	if s.Paused {
 		pause = button{text: t.Plain("button.resume"), data: data("sr", channel, s.ID)}

@@ -22,6 +22,9 @@ const linkRequest = 1
 
 // start answers /start, alone or with the token of an invitation.
 func (c *Chat) start(ctx context.Context, t *turn) error {
+	if t.Plain("button.app") != c.texts.For(texts.Default).Plain("button.app") {
+		c.ownMenuButton(ctx, t)
+	}
 	if token := strings.TrimSpace(t.argument); token != "" {
 		return c.accept(ctx, t, token)
 	}
@@ -75,6 +78,18 @@ func (c *Chat) welcome(ctx context.Context, t *turn) error {
 	return t.send(ctx, c.home(t, ch))
 }
 
+// channelFirst answers what needs a channel while there is none.
+func (c *Chat) channelFirst(ctx context.Context, t *turn) error {
+	list, err := c.desk.Channels(ctx, t.by())
+	if err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		return c.channelList(ctx, t)
+	}
+	return t.send(ctx, linkMessage(t, "welcome.first"))
+}
+
 func chosen(list []desk.ChannelView) *desk.ChannelView {
 	for i := range list {
 		if list[i].Chosen {
@@ -114,20 +129,34 @@ func (c *Chat) home(t *turn, ch *desk.ChannelView) message {
 		"Sources": t.HTML("count.sources", texts.Args{"Count": ch.Sources}),
 		"Waiting": t.HTML("count.waiting", texts.Args{"Count": ch.Waiting}),
 	})}
-	m.rows = [][]button{
-		row(button{text: t.Plain("button.drafts"), data: data("dl", 0)}, button{text: t.Plain("button.plan"), data: data("pl", ch.ID, 0)}),
-		row(button{text: t.Plain("button.sources"), data: data("sl", ch.ID, 0)}, button{text: t.Plain("button.channel"), data: data("ch", ch.ID)}),
-		row(button{text: t.Plain("button.help"), data: data("hp")}),
+	if ch.Paused {
+		m.text = joinHTML("\n\n", m.text, t.HTML("plan.paused"))
+		if ch.Role.May(editorial.Editor) {
+			m.rows = append(m.rows, row(button{text: t.Plain("button.resume"), data: data("rs", ch.ID)}))
+		}
 	}
+	m.rows = append(append(m.rows, homeRows(t, ch)...), row(button{text: t.Plain("button.help"), data: data("hp")}))
 	if c.appURL != "" {
 		m.rows = append(m.rows, row(button{text: t.Plain("button.app"), app: c.appURL}))
 	}
 	return m
 }
 
+// homeRows lead to the day's work.
+func homeRows(t *turn, ch *desk.ChannelView) [][]button {
+	return [][]button{
+		row(button{text: t.Plain("button.drafts"), data: data("dl", 0)}, button{text: t.Plain("button.plan"), data: data("pl", ch.ID, 0)}),
+		row(button{text: t.Plain("button.sources"), data: data("sl", ch.ID, 0)}, button{text: t.Plain("button.channel"), data: data("ch", ch.ID)}),
+	}
+}
+
 // help answers /help. Tap: hp.
 func (c *Chat) help(ctx context.Context, t *turn) error {
-	return t.show(ctx, message{text: t.HTML("help")})
+	m := message{text: t.HTML("help")}
+	if ch, err := c.current(ctx, t); err == nil {
+		m.rows = homeRows(t, ch)
+	}
+	return t.show(ctx, m)
 }
 
 // linkMessage asks for a channel with Telegram's own picker, which offers to
@@ -277,12 +306,18 @@ func (c *Chat) packs(ctx context.Context, t *turn, code string) error {
 	if err != nil {
 		return err
 	}
-	m := message{text: t.HTML(code, texts.Args{"Channel": ch.Title})}
+	m := message{text: t.HTML(code, texts.Args{"Channel": ch.Title, "Zone": ch.TimeZone})}
 	var buttons []button
 	for _, p := range list {
 		buttons = append(buttons, button{text: p.Title, data: data("pa", ch.ID, p.ID)})
 	}
 	m.rows = append(columns(2, buttons), row(button{text: t.Plain("button.add_source"), data: data("sa", ch.ID)}))
+	switch {
+	case code == "link.sources" && ch.Role == editorial.Owner: // in the first minutes, before a post goes out at an odd hour
+		m.rows = append(m.rows, row(button{text: t.Plain("button.zone", texts.Args{"Zone": ch.TimeZone}), data: data("cz", ch.ID)}))
+	case code != "link.sources" && code != "welcome.sources":
+		m.rows = append(m.rows, row(button{text: t.Plain("button.channel"), data: data("ch", ch.ID)}))
+	}
 	return t.show(ctx, m)
 }
 

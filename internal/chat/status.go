@@ -7,6 +7,7 @@ import (
 
 	"github.com/postonce/postonce/internal/chat/texts"
 	"github.com/postonce/postonce/internal/desk"
+	"github.com/postonce/postonce/internal/editorial"
 )
 
 // status answers /status.
@@ -27,6 +28,9 @@ func (c *Chat) statusScreen(ctx context.Context, t *turn, channel int64) error {
 	next := t.HTML("status.no_next")
 	if !v.Next.IsZero() {
 		next = t.HTML("status.next", texts.Args{"When": t.when(v.Next, v.Channel.TimeZone)})
+	}
+	if v.Channel.Paused {
+		next = joinHTML("\n", next, t.HTML("plan.paused"))
 	}
 	blocks := []texts.HTML{
 		t.HTML("status.screen", texts.Args{
@@ -50,7 +54,11 @@ func (c *Chat) statusScreen(ctx context.Context, t *turn, channel int64) error {
 		blocks = append(blocks, t.HTML("status.sick", texts.Args{"Title": sourceName(s), "Why": sourceError(t, s)}))
 	}
 	m.text = joinHTML("\n\n", blocks...)
-	m.rows = append(m.rows, row(button{text: t.Plain("button.refresh"), data: data("ss", channel)}))
+	last := row(button{text: t.Plain("button.refresh"), data: data("ss", channel)})
+	if ch, err := c.desk.Channel(ctx, t.by(), channel); err == nil && ch.Paused && ch.Role.May(editorial.Editor) {
+		last = append(last, button{text: t.Plain("button.resume"), data: data("rs", channel)})
+	}
+	m.rows = append(m.rows, last)
 	return t.show(ctx, m)
 }
 
@@ -116,6 +124,9 @@ func (c *Chat) whyWritten(ctx context.Context, t *turn) error {
 // life tells what happened to one item, from the poll to the post.
 func (c *Chat) life(ctx context.Context, t *turn, ref string) error {
 	v, err := c.desk.Why(ctx, t.by(), strings.TrimPrefix(ref, "#"))
+	if desk.CodeOf(err) == desk.CodeNotYours {
+		return t.say(ctx, "why.unknown")
+	}
 	if err != nil {
 		return err
 	}

@@ -74,9 +74,9 @@ func titleZone(s string) string {
 func zoneChoices(t *turn, ch *editorial.Channel) []choice {
 	var list []choice
 	for _, n := range strings.Fields(t.Plain("zone.usual")) {
-		_, city, found := strings.Cut(n, "/")
-		if !found {
-			city = n
+		n, city, named := strings.Cut(n, "=") // "Europe/Moscow=Москва": the city as the language spells it
+		if !named {
+			city = n[strings.LastIndexByte(n, '/')+1:]
 		}
 		text := strings.ReplaceAll(city, "_", " ") + " " + t.now.In(location(n)).Format("15:04")
 		list = append(list, choice{text: text, value: n, on: n == ch.TimeZone})
