@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/postonce/postonce/internal/app/config"
@@ -49,7 +50,7 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (*Database, error) {
 	if err != nil {
 		db.Close()
 		if errors.Is(err, postgres.ErrUnreachable) {
-			return nil, fmt.Errorf("DATABASE_URL: %w: check that Postgres runs there and that the user and password are right", err)
+			return nil, fmt.Errorf("DATABASE_URL: %w: %s", err, mendDatabase(err))
 		}
 		return nil, &config.Error{Variable: "DATABASE_URL", Problem: err.Error()}
 	}
@@ -57,11 +58,27 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (*Database, error) {
 	return db, nil
 }
 
+// mendDatabase names what to do about a database that refused us.
+func mendDatabase(err error) string {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch refused.Code {
+		case "3D000":
+			return "create it, or correct the name at the end of the address"
+		case "53300":
+			return "raise its max_connections, or lower DATABASE_CONNS of the programs that share it"
+		}
+	}
+	return "check that Postgres runs there and that the user and password are right"
+}
+
 func explainEmbedded(err error, dir string) error {
 	if errors.Is(err, embedded.ErrInUse) {
 		return fmt.Errorf("DATA_DIR %s: %w: stop the other postonce, or choose another directory", dir, err)
 	}
-	return err
+	if _, ok := errors.AsType[*fs.PathError](err); !ok {
+		return err
+	}
+	return fmt.Errorf("DATA_DIR %s: %w: make it a folder that this user may write to, with room on its disk, or set DATABASE_URL", dir, err)
 }
 
 // Close ends the pool, then the private server.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -115,7 +116,11 @@ type unreachableError struct {
 }
 
 func (e *unreachableError) Error() string {
-	return e.what + " does not answer: " + e.err.Error() + ": check the network and the address"
+	mend := "check the network and the address"
+	if strings.Contains(e.err.Error(), "x509: ") { // the client passes on what TLS said as text
+		mend = "nothing was sent; look for a proxy in between, or make its authority known (SSL_CERT_FILE names a file of certificates)"
+	}
+	return e.what + " does not answer: " + e.err.Error() + ": " + mend
 }
 
 func (e *unreachableError) Unwrap() error { return e.err }

@@ -83,9 +83,10 @@ const leftBehindOneSQL = leftBehindColumnsSQL + `
 
 // An effect that is done or not done while the publication says otherwise was
 // settled in the archive; one in doubt whose job will not run belongs to a
-// worker that died.
+// worker that died. Two alternatives instead of a list let each take its partial
+// index: the sweep must not read what was ever published.
 const leftBehindSQL = leftBehindColumnsSQL + `
- WHERE p.state IN ('sending', 'unconfirmed')
+ WHERE (p.state = 'sending' OR p.state = 'unconfirmed')
    AND (p.state = 'sending' OR e.state IN ('done', 'not_done'))
    AND NOT EXISTS (
        SELECT
