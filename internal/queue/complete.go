@@ -180,7 +180,7 @@ func (l *lane) acknowledge(runs []*run) {
 		}
 		l.engine.log.Warn().Err(err).Int("jobs", len(runs)).Msg("completion not written yet")
 		if !l.engine.pause(wait) {
-			l.leave(runs...) // the leases expire; the reaper decides
+			l.release(len(runs)) // the leases expire; the reaper decides
 			return
 		}
 	}
@@ -228,5 +228,5 @@ func (l *lane) settle(runs []*run, done map[int64]bool) {
 	if ordered {
 		l.rescan()
 	}
-	l.leave(runs...)
+	l.release(len(runs))
 }

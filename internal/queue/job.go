@@ -67,7 +67,6 @@ type run struct {
 	startedAt  time.Time // this process's clock, for durations only
 	lease      time.Duration
 	origin     Origin
-	aside      bool // it took no slot of its lane (Kind.Beside); set before the handler starts
 
 	ctx        handlerContext
 	passing    atomic.Bool  // the lower tiers hold back for it

@@ -67,9 +67,6 @@ type Kind[A any] struct {
 	MaxFailures int
 	// KeepKeys is how long a natural key is remembered; 0 is for ever.
 	KeepKeys time.Duration
-	// Beside is how many jobs of the kind may run, per process, without taking a slot of their tier: for handlers
-	// that mostly wait for something that is bounded elsewhere. Further ones take slots. 0: each takes a slot.
-	Beside int
 	// Key is the natural key, unique together with Name.
 	Key func(A) string
 	// Ordering, where it returns a non-empty value, makes jobs of that value run one at a time and in the order
@@ -93,7 +90,6 @@ type spec struct {
 	lease       time.Duration // 0: measured
 	maxFailures int
 	keepKeys    time.Duration
-	beside      int
 	ordered     bool
 	counting    atomic.Pointer[kindCounters]
 	work        func(ctx context.Context, r *run) error
@@ -110,7 +106,7 @@ func (k Kind[A]) tier() Tier {
 func (k Kind[A]) spec() *spec {
 	s := &spec{
 		name: k.Name, tier: k.tier(), policy: k.Policy, class: k.Class, lease: k.Lease,
-		maxFailures: k.MaxFailures, keepKeys: k.KeepKeys, beside: k.Beside, ordered: k.Ordering != nil,
+		maxFailures: k.MaxFailures, keepKeys: k.KeepKeys, ordered: k.Ordering != nil,
 	}
 	if s.policy == "" {
 		s.policy = DB

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +27,6 @@ type lane struct {
 	engine   *Engine
 	tier     Tier
 	size     int
-	places   int64 // beside the slots, of all kinds of the tier
 	claims   *ownConn
 	writes   *ownConn // of the critical tier; nil: the pool
 	acks     *batcher.Batcher[*run]
@@ -36,24 +34,21 @@ type lane struct {
 	outcomes *batcher.Batcher[*told]
 
 	wakes   chan struct{} // capacity 1: something may be due
-	freed   chan struct{} // capacity 1: slots or room came free
+	freed   chan struct{} // capacity 1: slots came free
 	reset   atomic.Bool   // start the next scan at the front
-	free    atomic.Int64  // slots
-	spare   atomic.Int64  // places beside the slots (Kind.Beside), of all kinds of the tier
-	aside   bool          // the last claim brought only what runs beside the slots; only used by loop
-	claimed atomic.Int64  // when jobs were last claimed while people passed, in Unix ns
+	free    atomic.Int64
+	claimed atomic.Int64 // when jobs were last claimed while people passed, in Unix ns
 	crew    *crew
 	wg      sync.WaitGroup // handlers
 
 	mu      sync.Mutex
 	held    map[int64]*run // leased and not yet acknowledged, by token; guarded by mu
 	leaseOf *leases        // guarded by mu, replaced whole
-	beside  map[*spec]int  // runs that took no slot; guarded by mu
 }
 
 func newLane(e *Engine, t Tier, size int) *lane {
 	l := &lane{
-		engine: e, tier: t, size: size, held: map[int64]*run{}, leaseOf: newLeases(nil), beside: map[*spec]int{},
+		engine: e, tier: t, size: size, held: map[int64]*run{}, leaseOf: newLeases(nil),
 		claims: &ownConn{pool: e.pool, settings: claimSettingsSQL},
 		wakes:  make(chan struct{}, 1), freed: make(chan struct{}, 1),
 	}
@@ -64,10 +59,6 @@ func newLane(e *Engine, t Tier, size int) *lane {
 		l.crew = newCrew(e.gate, l.execute)
 	}
 	l.free.Store(int64(size))
-	for _, s := range e.registry.ofTier(t) {
-		l.places += int64(s.beside)
-	}
-	l.spare.Store(l.places)
 	// One lane: while it waits for the disk the next group grows, and a statement for 500 costs a job half of what
 	// one for 100 does.
 	l.acks = batcher.New(batcher.Config{Max: 200, Most: 500, Wait: e.cfg.AckWait, Lanes: 1}, l.acknowledge)
@@ -107,35 +98,8 @@ func (l *lane) rescan() {
 	l.wake()
 }
 
-// stepAside gives runs whose kind may run beside the slots their place there, and returns the others.
-func (l *lane) stepAside(runs []*run) []*run {
-	var slotted []*run
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, r := range runs {
-		if r.spec.beside <= l.beside[r.spec] {
-			slotted = append(slotted, r)
-			continue
-		}
-		r.aside = true
-		l.beside[r.spec]++
-		l.spare.Add(-1)
-	}
-	return slotted
-}
-
-// leave ends what runs took of the lane: a slot each, or a place beside the slots.
-func (l *lane) leave(runs ...*run) {
-	l.mu.Lock()
-	for _, r := range runs {
-		if r.aside {
-			l.beside[r.spec]--
-			l.spare.Add(1)
-		} else {
-			l.free.Add(1)
-		}
-	}
-	l.mu.Unlock()
+func (l *lane) release(n int) {
+	l.free.Add(int64(n))
 	l.look()
 }
 
@@ -208,45 +172,16 @@ func (l *lane) loop(ctx context.Context) {
 	}
 }
 
-// most is how many jobs a claim takes, at most.
-func (l *lane) most() int64 { return int64(max(claimMax, l.size/4)) }
-
-// room is how many jobs may be claimed: the free slots, or what the gate leaves of them while people pass. While
-// nothing comes but what runs beside the slots, the room there counts too: what then comes unexpectedly and finds no
-// slot is handed back.
-func (l *lane) room() int64 {
-	free, spare := l.free.Load(), l.spare.Load()
-	n := min(free, l.most())
-	if l.aside {
-		n = min(free+spare, l.most())
-	}
-	if l.tier == Critical || !l.engine.gate.narrow() {
-		return n
-	}
-	busy := int64(l.size) - free + l.places - spare
-	if l.engine.gate.holds(busy, time.Unix(0, l.claimed.Load())) {
-		return 0
-	}
-	return min(n, max(narrowRuns-busy, 1))
-}
-
-// enough is how many jobs make a claim worth its cost.
-func (l *lane) enough() int64 {
-	all := int64(l.size)
-	if l.aside {
-		all += l.places
-	}
-	return min(l.most(), (all+1)/2)
-}
-
-// slots waits until a claim may take something: for enough to make it worth its cost, but not for long.
+// slots waits for free slots: for enough of them to make a claim worth its cost, but not for long.
 func (l *lane) slots(ctx context.Context) int {
-	n, enough := l.room(), l.enough()
-	if n >= enough {
-		return int(n)
+	most := int64(max(claimMax, l.size/4))
+	enough := min(most, int64(l.size+1)/2)
+	free := l.room()
+	if free >= enough {
+		return int(min(free, most))
 	}
 	var limit <-chan time.Time
-	if n > 0 {
+	if free > 0 {
 		timer := time.NewTimer(claimPause)
 		defer timer.Stop()
 		limit = timer.C
@@ -256,16 +191,29 @@ func (l *lane) slots(ctx context.Context) int {
 		case <-ctx.Done():
 			return 0
 		case <-limit:
-			return int(l.room())
+			return int(min(l.room(), most))
 		case <-l.freed:
-			if n = l.room(); n >= enough {
-				return int(n)
+			if free = l.room(); free >= enough {
+				return int(min(free, most))
 			}
-			if limit == nil && n > 0 {
+			if limit == nil && free > 0 {
 				limit = time.After(claimPause)
 			}
 		}
 	}
+}
+
+// room is how many jobs may be claimed: the free slots, or what the gate leaves of them while people pass.
+func (l *lane) room() int64 {
+	free := l.free.Load()
+	if l.tier == Critical || !l.engine.gate.narrow() {
+		return free
+	}
+	busy := int64(l.size) - free
+	if l.engine.gate.holds(busy, time.Unix(0, l.claimed.Load())) {
+		return 0
+	}
+	return min(free, max(narrowRuns-busy, 1))
 }
 
 // began notes that jobs were claimed, for the gate's pace.
@@ -306,6 +254,7 @@ func (l *lane) start(runs []*run) {
 	if len(runs) == 0 {
 		return
 	}
+	l.free.Add(-int64(len(runs)))
 	var strange []*run
 	known := make([]*run, 0, len(runs))
 	for _, r := range runs {
@@ -315,13 +264,6 @@ func (l *lane) start(runs []*run) {
 			known = append(known, r)
 		}
 	}
-	slotted := l.stepAside(known)
-	l.aside = len(slotted) == 0 && len(strange) == 0
-	if over := len(slotted) - int(l.free.Load()); over > 0 {
-		known = l.refuse(known, slotted[len(slotted)-over:])
-		slotted = slotted[:len(slotted)-over]
-	}
-	l.free.Add(-int64(len(slotted)))
 	l.wg.Add(len(known))
 	if l.tier == Critical {
 		l.engine.gate.pass(known)
@@ -331,23 +273,14 @@ func (l *lane) start(runs []*run) {
 	l.crew.hand(known)
 	if len(strange) > 0 {
 		l.engine.strange.met(l.engine.log, strange, time.Now())
-		l.engine.handBack(strange, strangeDelay)
-		l.drop(strange...)
+		l.giveBack(strange, strangeDelay)
 	}
-}
-
-// refuse hands back what found no slot, and returns the rest of runs.
-func (l *lane) refuse(runs, over []*run) []*run {
-	l.engine.handBack(over, 0)
-	l.drop(over...)
-	l.reset.Store(true)
-	return slices.DeleteFunc(runs, func(r *run) bool { return slices.Contains(over, r) })
 }
 
 func (l *lane) giveBack(runs []*run, delay time.Duration) {
 	l.engine.handBack(runs, delay)
 	l.drop(runs...)
-	l.leave(runs...)
+	l.release(len(runs))
 }
 
 // execute runs one handler to its end. A job that ends with nil keeps its slot until its acknowledgement is
@@ -375,7 +308,7 @@ func (l *lane) execute(r *run) {
 	if r.ordering != "" {
 		l.rescan()
 	}
-	l.leave(r)
+	l.release(1)
 }
 
 // released tells whether a handler stopped because of the shutdown, with nothing begun outside.

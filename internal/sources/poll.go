@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,17 +26,6 @@ type pollArgs struct {
 	SourceID int64 `json:"source_id"`
 	Due      int64 `json:"due"`
 }
-
-// A poll mostly waits: for its group, for a server, for the disk. So many are
-// under way beside the tier's slots, which makes the groups large; what costs
-// memory and connections, asking, reading and recording news, is done by few at
-// once.
-const (
-	pollsAside   = 48
-	asksAtOnce   = 16
-	turnPatience = 20 * time.Second // hostHold leaves so much beside the longest fetch
-	smallBody    = 256 << 10
-)
 
 // workPoll polls one source: the request without a transaction, then
 // everything that follows from it in the one that completes the job.
@@ -59,59 +47,22 @@ func (s *Service) workPoll(ctx context.Context, job *queue.Job[pollArgs]) error 
 	if !got.claimed {
 		return queue.Later(got.wait, "one request a host at a time")
 	}
-	if err := s.askAndFinish(ctx, job, src); err != nil {
-		s.releaseHost(ctx, src.host, src.id, 0)
-		return err
-	}
-	return nil
-}
-
-// askAndFinish has a turn while it asks, reads and records. A quiet poll gives
-// its turn back before it waits for others to be recorded with.
-func (s *Service) askAndFinish(ctx context.Context, job *queue.Job[pollArgs], src *row) error {
-	done, err := s.turn(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
 	out := s.ask(ctx, src)
-	if err := s.finish(ctx, job, out, done); err != nil {
+	if err := s.finish(ctx, job, out); err != nil {
+		s.releaseHost(ctx, src.host, src.id, 0)
 		return err
 	}
 	s.tell(out)
 	return nil
 }
 
-// turn waits until fewer than asksAtOnce polls ask, and returns what ends the
-// turn. A poll that waits for long leaves its host to others meanwhile.
-func (s *Service) turn(ctx context.Context) (done func(), err error) {
-	select {
-	case s.turns <- struct{}{}:
-	default:
-		patience := time.NewTimer(turnPatience)
-		defer patience.Stop()
-		select {
-		case s.turns <- struct{}{}:
-		case <-patience.C:
-			return nil, queue.Later(turnPatience, "many slow sources at once")
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-	return sync.OnceFunc(func() { <-s.turns }), nil
-}
-
 // finish records a poll and completes its job: together with others when it
-// changed nothing, else by itself. done ends the poll's turn, for its result
-// may wait for a group; not while it holds a large document.
-func (s *Service) finish(ctx context.Context, job *queue.Job[pollArgs], out *outcome, done func()) error {
+// changed nothing, else by itself.
+func (s *Service) finish(ctx context.Context, job *queue.Job[pollArgs], out *outcome) error {
 	if out.same {
 		out.tally = tally{entries: len(out.doc.Entries), known: len(out.doc.Entries)}
 	}
 	if up := s.update(out.src, out); isQuiet(out, up) {
-		if _, size := out.answered(); size < smallBody {
-			done()
-		}
 		err := s.recordQuietly(job, out, up)
 		if settled(err) {
 			return err
@@ -195,11 +146,6 @@ func (s *Service) settle(out *outcome) {
 	if out.problem != nil && out.problem.Code == CodeRateLimited {
 		out.rest = min(max(out.problem.RetryAfter, time.Minute), time.Hour)
 	}
-}
-
-// identityOptions are what is known about the source whose entries are named.
-func identityOptions(out *outcome, distrustIDs bool) identity.Options {
-	return identity.Options{Home: firstOf(out.doc.Home, out.src.siteURL), Address: out.url, DistrustIDs: distrustIDs}
 }
 
 // longSilent reports whether the source was not read for so long that its
@@ -307,4 +253,9 @@ func (o *outcome) note() string {
 		n += "; the end of the document is missing"
 	}
 	return n
+}
+
+// identityOptions are what is known about the source whose entries are named.
+func identityOptions(out *outcome, distrustIDs bool) identity.Options {
+	return identity.Options{Home: firstOf(out.doc.Home, out.src.siteURL), Address: out.url, DistrustIDs: distrustIDs}
 }

@@ -75,7 +75,6 @@ type Service struct {
 	sweep   queue.Kind[sweepArgs]
 	loads   *batcher.Batcher[*loading]
 	quiets  *batcher.Batcher[*quiet]
-	turns   chan struct{} // one for each poll that asks
 }
 
 // New returns a Service.
@@ -105,9 +104,9 @@ func New(cfg Config) *Service {
 	if err != nil {
 		host = "unknown"
 	}
-	s := &Service{cfg: cfg, pool: cfg.Pool, reader: cfg.Reader, log: cfg.Logger, holder: host + "/" + strconv.Itoa(os.Getpid()), turns: make(chan struct{}, asksAtOnce)}
+	s := &Service{cfg: cfg, pool: cfg.Pool, reader: cfg.Reader, log: cfg.Logger, holder: host + "/" + strconv.Itoa(os.Getpid())}
 	s.poll = queue.Kind[pollArgs]{
-		Name: "poll", Lease: 2 * time.Minute, MaxFailures: 10, KeepKeys: 72 * time.Hour, Beside: pollsAside,
+		Name: "poll", Lease: 2 * time.Minute, MaxFailures: 10, KeepKeys: 72 * time.Hour,
 		Key:  func(a pollArgs) string { return strconv.FormatInt(a.SourceID, 10) + ":" + strconv.FormatInt(a.Due, 10) },
 		Work: s.workPoll,
 	}

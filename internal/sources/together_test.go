@@ -2,7 +2,6 @@ package sources
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -104,32 +103,5 @@ func TestQuietPollsAreRecordedTogether(t *testing.T) {
 	}
 	if n := value[int](b, "SELECT count(*) FROM hosts WHERE busy_until > clock_timestamp()"); n != 0 {
 		t.Errorf("%d hosts are held still", n)
-	}
-}
-
-// TestPollsAskInTurns: no more than asksAtOnce ask, however many polls are under way.
-func TestPollsAskInTurns(t *testing.T) {
-	t.Parallel()
-	s := New(Config{})
-	var ends []func()
-	for range asksAtOnce {
-		done, err := s.turn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		ends = append(ends, done)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.turn(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("one turn too many: %v", err)
-	}
-	ends[0]()
-	ends[0]() // a second end frees nobody else's turn
-	if _, err := s.turn(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.turn(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("one turn too many after a turn ended twice: %v", err)
 	}
 }
