@@ -17,7 +17,7 @@
 //   - R5: effects inside this database need no ledger; they commit with the completion.
 //   - R6: children are enqueued only in the transaction that completes their parent.
 //
-// People first: while a critical job of this process is young (250 ms) or announced, each lower tier narrows to one
+// People first: while a critical job of this process is young (250 ms), announced or just over, each lower tier narrows to one
 // job, and one more every 50 ms (gate.go). What runs already goes on, and nothing starves.
 //
 // It must never know what a job is about (Telegram, feeds, posts), never make an outside call with a

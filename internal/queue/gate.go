@@ -83,9 +83,13 @@ func (g *gate) pass(runs []*run) {
 	})
 }
 
-// leave ends a job's right of way, once.
+// leave ends a job's right of way, once. After the last one another is waited for: a tap is several jobs, and taps come
+// in rows.
 func (g *gate) leave(r *run) {
 	if r.passing.Load() && r.passing.Swap(false) {
+		if g.passing.Load() == 1 {
+			g.expect()
+		}
 		g.less()
 	}
 }

@@ -142,6 +142,8 @@ func TestWhilePeoplePassNobodyClaimsMoreThanIsStarted(t *testing.T) {
 	e.lanes[Default].began()
 	room("4 0 1")
 	e.gate.leave(tap)
+	room("4 0 1") // another may follow
+	clock.pass()
 	room("4 10 1")
 	select {
 	case <-e.lanes[Default].freed:
@@ -198,6 +200,10 @@ func TestWhatWaitsGoesOnWhenTheLastOneHasPassed(t *testing.T) {
 		t.Error("one left twice, and the gate opened for the other as well")
 	}
 	g.leave(two)
+	if !g.narrow() {
+		t.Error("nobody waited for what may follow the last one")
+	}
+	clock.pass()
 	finish()
 	clock.pass() // they are gone: nothing left to take away
 	if n := g.passing.Load(); n != 0 {

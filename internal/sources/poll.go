@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -155,17 +156,26 @@ func (s *Service) longSilent(out *outcome) bool {
 }
 
 // entriesHash tells whether anything about the entries of a document changed:
-// most feeds change their build date at every request and nothing else.
+// most feeds change their build date at every request and nothing else, and some
+// the order of their entries.
 func entriesHash(d *decode.Document) []byte {
 	h := sha256.New()
 	var size [4]byte
+	each := make([][sha256.Size]byte, len(d.Entries))
 	for i := range d.Entries {
 		e := &d.Entries[i]
+		h.Reset()
 		for _, part := range [...]string{e.ID, e.Link, e.Origin, e.Title, e.Body, e.RawDate, e.Image, e.Platform} {
 			binary.LittleEndian.PutUint32(size[:], uint32(len(part)))
 			_, _ = h.Write(size[:])
 			_, _ = io.WriteString(h, part)
 		}
+		h.Sum(each[i][:0])
+	}
+	slices.SortFunc(each, func(a, b [sha256.Size]byte) int { return bytes.Compare(a[:], b[:]) })
+	h.Reset()
+	for i := range each {
+		_, _ = h.Write(each[i][:])
 	}
 	return h.Sum(nil)[:16]
 }
