@@ -168,8 +168,9 @@ func FuzzText(f *testing.F) {
 func FuzzCanonical(f *testing.F) {
 	f.Add("https://www.example.org:443/a/?utm_source=x#y")
 	f.Add("http://пример.рф/%zz")
+	f.Add("//www..0")
 	f.Fuzz(func(t *testing.T, s string) {
-		if c := Canonical(s); c != "" {
+		if c := Canonical(s); c != "" && len(c) < 4000 { // escapes can make it longer than what is read again
 			if again := Canonical("http://" + c); again != c {
 				t.Errorf("Canonical(%q) = %q, and again %q", s, c, again)
 			}

@@ -159,7 +159,7 @@ func CanonicalHost(host string) string {
 		if !ok || !strings.Contains(rest, ".") || (label != "www" && label != "m" && label != "mobile" && label != "amp") {
 			return host
 		}
-		host = rest
+		host = strings.Trim(rest, ".")
 	}
 }
 

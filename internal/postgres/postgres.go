@@ -78,7 +78,7 @@ func Open(ctx context.Context, cfg Config) (*pgxpool.Pool, error) {
 // address with its password.
 func redact(err error) error {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return errors.New(pe.Message)
+		return refusal{pe}
 	}
 	if oe, ok := errors.AsType[*net.OpError](err); ok && oe.Addr != nil {
 		return fmt.Errorf("%s: %w", oe.Addr, oe.Err)
@@ -89,6 +89,13 @@ func redact(err error) error {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return errors.New(first)
 }
+
+// refusal is an answer of Postgres told by its message alone, which names no value; its code can still be asked for.
+type refusal struct{ *pgconn.PgError }
+
+func (r refusal) Error() string { return r.Message }
+
+func (r refusal) Unwrap() error { return r.PgError }
 
 // Beginner starts transactions: a pool, a connection, or a transaction (which
 // then makes a savepoint).

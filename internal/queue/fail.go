@@ -236,10 +236,10 @@ UPDATE jobs
  WHERE lease_token = ANY ($1::bigint[])
    AND state = 'leased'`
 
-// handBack returns jobs whose handlers did not begin anything.
-func (e *Engine) handBack(runs []*run, delay time.Duration) {
+// handBack returns jobs whose handlers did not begin anything, and says how many still were theirs.
+func (e *Engine) handBack(runs []*run, delay time.Duration) (n int64) {
 	if len(runs) == 0 {
-		return
+		return 0
 	}
 	tokens := make([]int64, len(runs))
 	for i, r := range runs {
@@ -248,7 +248,9 @@ func (e *Engine) handBack(runs []*run, delay time.Duration) {
 	}
 	ctx, cancel := e.writeContext()
 	defer cancel()
-	if _, err := e.pool.Exec(ctx, jobReleaseIfLeasedSQL, tokens, delay); err != nil {
+	done, err := e.pool.Exec(ctx, jobReleaseIfLeasedSQL, tokens, delay)
+	if err != nil {
 		e.log.Warn().Err(err).Int("jobs", len(runs)).Msg("leases not handed back; they will expire")
 	}
+	return done.RowsAffected()
 }

@@ -126,35 +126,35 @@ func (p *Problem) Sentence() string {
 	case CodeGone:
 		return "This address was given up by its owner (410): look for a new one on the site."
 	case CodeForbidden:
-		return "The site does not let programs read this address."
+		return "The site does not let programs read this address: look for another one with the same news."
 	case CodeRateLimited:
-		return "The site asks for fewer requests; it will be read again later."
+		return "The site asks for fewer requests: it can be read again later."
 	case CodeServer:
-		return "The site has an error of its own; it will be tried again."
+		return "The site has an error of its own (5xx): it can be read again when that is mended."
 	case string(fetch.CodePrivate), string(fetch.CodePort):
-		return "This address lies inside a private network or on an unusual port, and is not read."
+		return "This address lies inside a private network or on an unusual port, and is not read: whoever runs the bot can allow networks with FETCH_ALLOW_NETS."
 	case string(fetch.CodeNoHost):
 		return "There is no site of this name: check the spelling."
 	case string(fetch.CodeDNS), string(fetch.CodeUnreachable), string(fetch.CodeRefused), string(fetch.CodeConnection), string(fetch.CodeTimeout):
-		return "The site does not answer; it will be tried again."
+		return "The site does not answer: check the address, or wait until the site is up again."
 	case string(fetch.CodeTLS):
-		return "The site's certificate is not valid."
+		return "The site's certificate is not valid: its owner has to renew it, or look for another address."
 	case string(fetch.CodeTooLarge):
 		return "The answer is larger than 5 MB: look for a smaller feed of the same site."
 	case string(fetch.CodeLoop), string(fetch.CodeTooManyHops):
 		return "The address leads from one redirect to the next: paste the final one."
 	case string(decode.CodeEmpty):
-		return "The site answers with an empty page."
+		return "The site answers with an empty page: try the address of its news or blog page."
 	case string(decode.CodeTooDeep), string(decode.CodeTooComplex), string(decode.CodeTimeout):
 		return "This document is built to be unreadable, and is not read."
 	case string(decode.CodeBridge):
-		return "The generator of this feed reports an error of its own instead of entries."
+		return "The generator of this feed reports an error of its own instead of entries: look into its settings."
 	case string(decode.CodeJSONError):
-		return "The site answers with an error message instead of a feed."
+		return "The site answers with an error message instead of a feed: check the address."
 	case string(decode.CodeCut), CodeCutBody:
-		return "The answer broke off in the middle; it will be tried again."
+		return "The answer broke off in the middle: it can be read again at once."
 	case string(decode.CodeOPML):
 		return "This is a list of feeds: use /import."
 	}
-	return "This address cannot be read as a feed."
+	return "This address cannot be read as a feed: paste the site's front page, or look for its feed."
 }
