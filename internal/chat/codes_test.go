@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/postonce/postonce/internal/desk"
 )
 
 // families are the codes that the program puts together: a prefix, and who
@@ -121,6 +123,17 @@ func TestMenuNamesEveryCommand(t *testing.T) {
 	for name, cmd := range c.commandTable() {
 		if cmd.menu != slices.Contains(menuOrder(), name) {
 			t.Errorf("/%s is listed %t, and in the menu's order %t", name, cmd.menu, !cmd.menu)
+		}
+	}
+}
+
+// TestEveryJobThatStatusShowsHasAName: without one people would read the kind's own, in English.
+func TestEveryJobThatStatusShowsHasAName(t *testing.T) {
+	t.Parallel()
+	all := english(t)
+	for _, kind := range desk.StatusKinds() {
+		if _, ok := all["job."+kind]; !ok {
+			t.Errorf("no text job.%s", kind)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,9 @@ func channelKinds() []string { return []string{"score", "draft", "own", "import"
 func draftKinds() []string {
 	return []string{"publish", "post_edit", "post_delete", "compose", "autopilot"}
 }
+
+// StatusKinds are the kinds of jobs that Status shows; the chat and the page have a name for each.
+func StatusKinds() []string { return slices.Concat(channelKinds(), draftKinds()) }
 
 // jobs are those of a channel that are not done, the newest first.
 func (d *Desk) jobs(ctx context.Context, channelID int64) ([]JobView, error) {
