@@ -24,6 +24,6 @@ USER 65532:65532
 EXPOSE 8080 9090
 # Ready means: database reachable, schema current, workers running. The start
 # period covers migrations.
-HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["/postonce", "health"]
+HEALTHCHECK --interval=15s --timeout=10s --start-period=60s --retries=3 CMD ["/postonce", "health"]
 ENTRYPOINT ["/postonce"]
 CMD ["serve"]
