@@ -3,7 +3,7 @@ package chat
 import "github.com/postonce/postonce/internal/telegram"
 
 // blockedError means that a person blocked the bot or is gone: nothing is sent
-// until he writes again. It is an errUndeliverable.
+// until they write again. It is an errUndeliverable.
 type blockedError struct{ kind telegram.Kind }
 
 func (b *blockedError) Error() string { return "chat: the person cannot be reached: " + string(b.kind) }
