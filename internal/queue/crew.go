@@ -1,29 +1,25 @@
 package queue
 
-import (
-	"sync"
-	"time"
-)
+import "sync"
 
 // crew are the goroutines that run a lane's handlers. There is never more than one on its way: a goroutine that
 // takes a run calls the next one if more is waiting. So handlers that wait bring up as many goroutines as there
 // are runs, and handlers that do not are worked off by a few, without a switch for each.
 type crew struct {
 	work func(*run)
-	gate *gate // nil: of the critical tier
+	pace pace // of the handlers' starts
 
 	mu     sync.Mutex
 	come   sync.Cond // a run waits, or the crew is closed
 	todo   []*run    // guarded by mu
 	busy   int64     // goroutines that run a handler; guarded by mu
-	last   time.Time // when the newest of them began, if people passed then; guarded by mu
 	idle   int       // goroutines that wait for come; guarded by mu
 	called bool      // one was called and did not come yet; guarded by mu
 	closed bool      // guarded by mu
 }
 
 func newCrew(g *gate, work func(*run)) *crew {
-	c := &crew{work: work, gate: g}
+	c := &crew{work: work, pace: pace{gate: g}}
 	c.come.L = &c.mu
 	return c
 }
@@ -38,7 +34,7 @@ func (c *crew) hand(runs []*run) {
 
 // call must be called with mu held.
 func (c *crew) call() {
-	if c.called || len(c.todo) == 0 || c.held() {
+	if c.called || len(c.todo) == 0 || c.pace.holds(c.busy) {
 		return
 	}
 	c.called = true
@@ -48,11 +44,6 @@ func (c *crew) call() {
 		return
 	}
 	go c.member()
-}
-
-// held tells whether what waits has to go on waiting, for people to pass. It must be called with mu held.
-func (c *crew) held() bool {
-	return c.gate != nil && c.gate.holds(c.busy, c.last)
 }
 
 // opened goes on with what was held.
@@ -68,7 +59,7 @@ func (c *crew) member() {
 	defer c.mu.Unlock()
 	c.called = false
 	for {
-		for (len(c.todo) == 0 || c.held()) && !c.closed {
+		for (len(c.todo) == 0 || c.pace.holds(c.busy)) && !c.closed {
 			c.idle++
 			c.come.Wait()
 			c.called = false
@@ -80,9 +71,7 @@ func (c *crew) member() {
 		c.todo[0] = nil
 		c.todo = c.todo[1:]
 		c.busy++
-		if c.gate != nil && c.gate.narrow() {
-			c.last = c.gate.clock()
-		}
+		c.pace.began()
 		c.call()
 		c.mu.Unlock()
 		c.work(r)

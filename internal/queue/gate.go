@@ -36,11 +36,6 @@ func newGate(open func()) *gate {
 // narrow tells whether the lower tiers hold back.
 func (g *gate) narrow() bool { return g.passing.Load() > 0 }
 
-// holds tells whether a lower tier with so many jobs under way, the newest of them begun at last, holds back the next.
-func (g *gate) holds(running int64, last time.Time) bool {
-	return g.narrow() && running >= narrowRuns && g.clock().Sub(last) < narrowPace
-}
-
 // more counts jobs that begin to pass.
 func (g *gate) more(n int64) {
 	if g.passing.Add(n) != n {
@@ -130,4 +125,24 @@ func (g *gate) less() {
 func (g *gate) end() {
 	g.passing.Store(-1 << 40)
 	g.open()
+}
+
+// pace is how one step of a lower tier, its claims or its starts, goes through the gate.
+type pace struct {
+	gate *gate        // nil: of the critical tier, which is never held
+	last atomic.Int64 // when the newest job went through while people passed, in Unix ns
+}
+
+func (p *pace) narrow() bool { return p.gate != nil && p.gate.narrow() }
+
+// holds tells whether the next job is held back, with so many under way.
+func (p *pace) holds(running int64) bool {
+	return p.narrow() && running >= narrowRuns && p.gate.clock().Sub(time.Unix(0, p.last.Load())) < narrowPace
+}
+
+// began notes that a job went through.
+func (p *pace) began() {
+	if p.narrow() {
+		p.last.Store(p.gate.clock().UnixNano())
+	}
 }

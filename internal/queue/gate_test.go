@@ -132,14 +132,14 @@ func TestWhilePeoplePassNobodyClaimsMoreThanIsStarted(t *testing.T) {
 	tap := &run{}
 	e.gate.pass([]*run{tap})
 	room("4 1 1")
-	e.lanes[Default].began()
+	e.lanes[Default].pace.began()
 	e.lanes[Default].free.Add(-1)
 	room("4 0 1")
 	e.lanes[Default].free.Add(-5)
 	room("4 0 1")
 	clock.time = clock.time.Add(narrowPace)
 	room("4 1 1") // one more all the same: the others may wait for slow sites
-	e.lanes[Default].began()
+	e.lanes[Default].pace.began()
 	room("4 0 1")
 	e.gate.leave(tap)
 	room("4 0 1") // another may follow
@@ -152,20 +152,26 @@ func TestWhilePeoplePassNobodyClaimsMoreThanIsStarted(t *testing.T) {
 	}
 }
 
-// TestWhatWaitsGoesOnWhenTheLastOneHasPassed: handlers that were claimed before are held as well, one apart, and go on
-// when every critical job is done or what was announced has come or failed to come. A job leaves once.
-func TestWhatWaitsGoesOnWhenTheLastOneHasPassed(t *testing.T) {
-	t.Parallel()
-	clock := &stillClock{}
-	var c *crew
-	g := newGate(func() { c.opened() })
+// gatedCrew is a crew behind a gate whose clock stands still. Its handlers say that they began, and run until each
+// takes one from end.
+func gatedCrew(t *testing.T) (clock *stillClock, g *gate, c *crew, began, end chan struct{}) {
+	clock = &stillClock{}
+	g = newGate(func() { c.opened() })
 	clock.holdsStill(g)
-	began, end := make(chan struct{}, 8), make(chan struct{})
+	began, end = make(chan struct{}, 8), make(chan struct{})
 	c = newCrew(g, func(*run) {
 		began <- struct{}{}
 		<-end
 	})
-	defer c.close()
+	t.Cleanup(c.close)
+	return clock, g, c, began, end
+}
+
+// TestWhatWaitsGoesOnWhenTheLastOneHasPassed: handlers that were claimed before are held as well, one apart, and go on
+// when every critical job is done or what was announced has come or failed to come. A job leaves once.
+func TestWhatWaitsGoesOnWhenTheLastOneHasPassed(t *testing.T) {
+	t.Parallel()
+	clock, g, c, began, end := gatedCrew(t)
 	hand := func() {
 		t.Helper()
 		if !g.narrow() {
@@ -233,16 +239,7 @@ func TestWhatWaitsGoesOnWhenTheLastOneHasPassed(t *testing.T) {
 // goes on with one more every narrowPace.
 func TestASteadyStreamStopsNobody(t *testing.T) {
 	t.Parallel()
-	clock := &stillClock{}
-	var c *crew
-	g := newGate(func() { c.opened() })
-	clock.holdsStill(g)
-	began, end := make(chan struct{}, 8), make(chan struct{})
-	c = newCrew(g, func(*run) {
-		began <- struct{}{}
-		<-end
-	})
-	defer c.close()
+	clock, g, c, began, end := gatedCrew(t)
 	defer close(end)
 	g.more(1) // one after the other: somebody always passes
 	c.hand([]*run{{}, {}, {}})

@@ -33,13 +33,13 @@ type lane struct {
 	intents  *batcher.Batcher[*intent]
 	outcomes *batcher.Batcher[*told]
 
-	wakes   chan struct{} // capacity 1: something may be due
-	freed   chan struct{} // capacity 1: slots came free
-	reset   atomic.Bool   // start the next scan at the front
-	free    atomic.Int64
-	claimed atomic.Int64 // when jobs were last claimed while people passed, in Unix ns
-	crew    *crew
-	wg      sync.WaitGroup // handlers
+	wakes chan struct{} // capacity 1: something may be due
+	freed chan struct{} // capacity 1: slots came free
+	reset atomic.Bool   // start the next scan at the front
+	free  atomic.Int64
+	pace  pace // of the claims
+	crew  *crew
+	wg    sync.WaitGroup // handlers
 
 	mu      sync.Mutex
 	held    map[int64]*run // leased and not yet acknowledged, by token; guarded by mu
@@ -53,11 +53,11 @@ func newLane(e *Engine, t Tier, size int) *lane {
 		wakes:  make(chan struct{}, 1), freed: make(chan struct{}, 1),
 	}
 	if t == Critical {
-		l.crew = newCrew(nil, l.execute)
 		l.writes = &ownConn{pool: e.pool}
 	} else {
-		l.crew = newCrew(e.gate, l.execute)
+		l.pace.gate = e.gate
 	}
+	l.crew = newCrew(l.pace.gate, l.execute)
 	l.free.Store(int64(size))
 	// One lane: while it waits for the disk the next group grows, and a statement for 500 costs a job half of what
 	// one for 100 does.
@@ -206,21 +206,14 @@ func (l *lane) slots(ctx context.Context) int {
 // room is how many jobs may be claimed: the free slots, or what the gate leaves of them while people pass.
 func (l *lane) room() int64 {
 	free := l.free.Load()
-	if l.tier == Critical || !l.engine.gate.narrow() {
+	if !l.pace.narrow() {
 		return free
 	}
 	busy := int64(l.size) - free
-	if l.engine.gate.holds(busy, time.Unix(0, l.claimed.Load())) {
+	if l.pace.holds(busy) {
 		return 0
 	}
 	return min(free, max(narrowRuns-busy, 1))
-}
-
-// began notes that jobs were claimed, for the gate's pace.
-func (l *lane) began() {
-	if g := l.engine.gate; g.narrow() {
-		l.claimed.Store(g.clock().UnixNano())
-	}
 }
 
 // sleep waits for a hint or the next poll.
@@ -267,9 +260,8 @@ func (l *lane) start(runs []*run) {
 	l.wg.Add(len(known))
 	if l.tier == Critical {
 		l.engine.gate.pass(known)
-	} else {
-		l.began()
 	}
+	l.pace.began()
 	l.crew.hand(known)
 	if len(strange) > 0 {
 		l.engine.strange.met(l.engine.log, strange, time.Now())
