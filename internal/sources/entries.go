@@ -118,13 +118,18 @@ type sorting struct {
 	fresh  []int              // entries to insert, in the order of their numbers
 }
 
-// recordEntries sorts the entries of a document into known and new, inserts
-// the new ones and returns the numbers of those that are news.
-func (s *Service) recordEntries(ctx context.Context, tx pgx.Tx, src *row, out *outcome) ([]int64, error) {
+func newSorting(s *Service, src *row, out *outcome) *sorting {
 	o := &sorting{s: s, src: src, out: out, words: make([]int64, len(out.doc.Entries))}
 	for i := range o.words {
 		o.words[i] = fingerprint(&out.doc.Entries[i])
 	}
+	return o
+}
+
+// recordEntries sorts the entries of a document into known and new, inserts
+// the new ones and returns the numbers of those that are news.
+func (s *Service) recordEntries(ctx context.Context, tx pgx.Tx, src *row, out *outcome) ([]int64, error) {
+	o := newSorting(s, src, out)
 	out.tally = tally{entries: len(out.doc.Entries)}
 	if err := o.lookUp(ctx, tx); err != nil {
 		return nil, err
@@ -391,7 +396,7 @@ func (o *sorting) insert(ctx context.Context, tx pgx.Tx) ([]int64, error) {
 			}
 		}
 		if mine > 0 { // else it is another entry of this document under the same names
-			c.add(&o.out.doc.Entries[i], res[j], o.out.doc.Language)
+			c.add(&o.out.doc.Entries[i], o.words[i], res[j], o.out.doc.Language)
 		}
 	}
 	rows, err := tx.Query(ctx, itemsInsertSQL, o.src.id, c.url, c.canonical, c.title, c.text, c.author, c.image, c.enclosure, c.language,
@@ -417,7 +422,7 @@ func (o *sorting) insert(ctx context.Context, tx pgx.Tx) ([]int64, error) {
 	return news, err
 }
 
-func (c *columns) add(e *decode.Entry, result, lang string) {
+func (c *columns) add(e *decode.Entry, print int64, result, lang string) {
 	c.url = append(c.url, shown(e))
 	c.canonical = append(c.canonical, canonicalOf(e))
 	c.title = append(c.title, e.Title)
@@ -433,7 +438,7 @@ func (c *columns) add(e *decode.Entry, result, lang string) {
 		at = &e.Published
 	}
 	c.published = append(c.published, at)
-	c.print = append(c.print, fingerprint(e))
+	c.print = append(c.print, print)
 }
 
 // canonicalOf is the canonical link by which one story is found in several

@@ -65,7 +65,7 @@ func (s *Service) AddForwarded(ctx context.Context, tx pgx.Tx, f Forward) (itemI
 	}
 	at := out.at
 	src.baselineAt, src.lastSuccess, src.oldest = &at, &at, nil // a forwarded post is never a baseline
-	o := &sorting{s: s, src: src, out: out}
+	o := newSorting(s, src, out)
 	if err := o.lookUp(ctx, tx); err != nil {
 		return 0, false, err
 	}

@@ -19,13 +19,14 @@ func (o *sorting) judgePositions(ctx context.Context, tx pgx.Tx) error {
 		return nil
 	}
 	claims := o.claims()
+	words, links := o.present()
 	left, kept := 0, 0
 	for i, c := range claims {
 		switch {
 		case c.item == 0:
 		case o.isItem(i, c):
 			kept++
-		case o.elsewhere(i, c):
+		case words[c.words] || links[c.item]: // in the document, and not here
 			left++
 		}
 	}
@@ -66,15 +67,16 @@ func (o *sorting) claims() []claim {
 // isItem reports whether entry i is what its id says, by its link or its words.
 func (o *sorting) isItem(i int, c claim) bool { return o.words[i] == c.words || o.linkOf(i) == c.item }
 
-// elsewhere reports whether the item that entry i's id names is another entry
-// of the document.
-func (o *sorting) elsewhere(i int, c claim) bool {
-	for j := range o.out.ids {
-		if j != i && o.out.ids[j].Same < 0 && o.isItem(j, c) {
-			return true
+// present lists what stands in the document: fingerprints, and known items by
+// their links.
+func (o *sorting) present() (words, links map[int64]bool) {
+	words, links = make(map[int64]bool, len(o.words)), make(map[int64]bool, len(o.words))
+	for i, e := range o.out.ids {
+		if e.Same < 0 {
+			words[o.words[i]], links[o.linkOf(i)] = true, true
 		}
 	}
-	return false
+	return words, links
 }
 
 // linkOf is the known item that has the link of entry i, 0 when none has.
