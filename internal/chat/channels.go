@@ -76,7 +76,7 @@ func (c *Chat) channelMessage(t *turn, ch *desk.ChannelView) message {
 	}
 	pause := button{text: t.Plain("button.pause"), data: data("ps", ch.ID)}
 	if ch.Paused {
-		pause = button{text: t.Plain("button.resume"), data: data("rs", ch.ID)}
+		pause = resumeButton(t, ch.ID)
 	}
 	notify := button{text: t.Plain("button.notify_off"), data: data("nf", ch.ID, 0)}
 	if !ch.Notify {
@@ -102,6 +102,11 @@ func channelState(t *turn, ch *desk.ChannelView) string {
 		return t.Plain("channel.paused")
 	}
 	return t.Plain("channel." + string(ch.State))
+}
+
+// resumeButton ends the pause of a channel.
+func resumeButton(t *turn, channel int64) button {
+	return button{text: t.Plain("button.resume"), data: data("rs", channel)}
 }
 
 // rightsChecked looks at the bot's rights in a linked channel, and stays where it

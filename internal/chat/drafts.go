@@ -114,7 +114,7 @@ func (c *Chat) planScreen(ctx context.Context, t *turn, channel int64, week int)
 	m.rows = append(columns(4, held), pager(week, week < 8, func(w int) string { return data("pl", channel, w) }),
 		row(button{text: t.Plain("button.drafts"), data: data("dl", 0)}, button{text: t.Plain("button.week"), data: data("cw", channel)}))
 	if v.Channel.Paused && !v.Channel.Rests && ch.Role.May(editorial.Editor) {
-		m.rows = append(m.rows, row(button{text: t.Plain("button.resume"), data: data("rs", channel)}))
+		m.rows = append(m.rows, row(resumeButton(t, channel)))
 	}
 	return t.show(ctx, m)
 }

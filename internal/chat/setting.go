@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -23,6 +24,8 @@ type setting struct {
 	write func(ch *editorial.Channel, m written) (desk.ChannelChange, error)
 	// clear empties it; nil where it cannot be empty.
 	clear func() desk.ChannelChange
+	// empty is the text of its value when nothing is set; "": setting.empty.
+	empty string
 	// parent is the screen to go back to; empty: the channel's.
 	parent string
 	wide   bool // one choice a row
@@ -107,7 +110,7 @@ func (c *Chat) settingMessage(t *turn, ch *editorial.Channel, s setting) message
 	if s.write != nil {
 		more = append(more, button{text: t.Plain("button.write"), data: data("ca", ch.ID, s.field)})
 	}
-	if s.clear != nil && s.value(t, ch) != t.Plain("setting.empty") && !(s.field == "asrc" && len(ch.AutopilotSources) == 0) {
+	if s.clear != nil && s.value(t, ch) != t.Plain(cmp.Or(s.empty, "setting.empty")) {
 		more = append(more, button{text: t.Plain("button.clear"), data: data("cc", ch.ID, s.field)})
 	}
 	for _, child := range settingChildren(s.field) {

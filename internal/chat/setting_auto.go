@@ -42,7 +42,7 @@ func autopilotSettings() []setting {
 		},
 		{
 			// Which sources: their buttons need the channel's list, see sourcesChosen.
-			field: "asrc", parent: "auto",
+			field: "asrc", parent: "auto", empty: "autopilot.all_sources",
 			value: func(t *turn, ch *editorial.Channel) string {
 				if len(ch.AutopilotSources) == 0 {
 					return t.Plain("autopilot.all_sources")

@@ -132,7 +132,7 @@ func (c *Chat) home(t *turn, ch *desk.ChannelView) message {
 	if ch.Paused {
 		m.text = joinHTML("\n\n", m.text, t.HTML("plan.paused"))
 		if ch.Role.May(editorial.Editor) {
-			m.rows = append(m.rows, row(button{text: t.Plain("button.resume"), data: data("rs", ch.ID)}))
+			m.rows = append(m.rows, row(resumeButton(t, ch.ID)))
 		}
 	}
 	m.rows = append(append(m.rows, homeRows(t, ch)...), row(button{text: t.Plain("button.help"), data: data("hp")}))

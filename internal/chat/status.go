@@ -55,8 +55,10 @@ func (c *Chat) statusScreen(ctx context.Context, t *turn, channel int64) error {
 	}
 	m.text = joinHTML("\n\n", blocks...)
 	last := row(button{text: t.Plain("button.refresh"), data: data("ss", channel)})
-	if ch, err := c.desk.Channel(ctx, t.by(), channel); err == nil && ch.Paused && ch.Role.May(editorial.Editor) {
-		last = append(last, button{text: t.Plain("button.resume"), data: data("rs", channel)})
+	if v.Channel.Paused {
+		if ch, err := c.desk.Channel(ctx, t.by(), channel); err == nil && ch.Role.May(editorial.Editor) {
+			last = append(last, resumeButton(t, channel))
+		}
 	}
 	m.rows = append(m.rows, last)
 	return t.show(ctx, m)
