@@ -4,38 +4,39 @@
 import { catalogue } from './catalogue.js';
 
 const columns = catalogue();
-/** @param {number} column */
-const read = column => Object.fromEntries(columns[0].map((key, i) => [key, columns[column][i]]).filter(l => l[1]));
+const keys = columns[0];
 
 /** The tags of the languages that there are. */
 export const languages = columns.slice(1).map(c => c[0]);
 
-/** @type {Record<string, string>} */
-let texts = {};
-let lang = 'en';
-let plural = new Intl.PluralRules('en');
+let column = 1, lang = 'en';
+/** The first Intl object of a process is slow to make: only what counts needs one. @type {Intl.PluralRules | null} */
+let plural = null;
 
 /** Chooses the language; what is not translated falls back to English. @param {string} code */
 export function setLanguage(code) {
-  const column = Math.max(languages.indexOf(code.slice(0, 2).toLowerCase()), 0) + 1;
+  column = Math.max(languages.indexOf(code.slice(0, 2).toLowerCase()), 0) + 1;
   lang = languages[column - 1];
-  texts = read(column);
-  plural = new Intl.PluralRules(lang);
+  plural = null;
   document.documentElement.lang = lang;
 }
 
 export const language = () => lang;
 
+/** @param {string} key */
+function text(key) {
+  const i = keys.indexOf(key);
+  return columns[column][i] || columns[1][i];
+}
+
 /** @param {string} key @param {Record<string, unknown>} [args] @returns {string} */
 export function t(key, args = {}) {
-  const form = typeof args.n === 'number' ? `${key}#${plural.select(args.n)}` : key;
-  const text = texts[form] ?? texts[key] ?? texts[`${key}#other`] ?? (columns[1][columns[0].indexOf(key)] || undefined);
-  if (text === undefined) return key;
-  return text.replace(/\{(\w+)\}/g, (_, name) => String(args[name] ?? ''));
+  const counted = typeof args.n === 'number' && text(`${key}#${(plural ??= new Intl.PluralRules(lang)).select(args.n)}`);
+  return (counted || text(key) || text(`${key}#other`) || key).replace(/\{(\w+)\}/g, (_, name) => String(args[name] ?? ''));
 }
 
 /** Whether there are words for a key. @param {string} key */
-export const has = key => key in texts || `${key}#other` in texts;
+export const has = key => !!(text(key) || text(`${key}#other`));
 
 /** The words for a code of the server's, or the code made legible. @param {string} area @param {string} code @param {Record<string, unknown>} [args] */
 export function words(area, code, args) {
