@@ -172,7 +172,7 @@ func (c *Chat) timeWriteAsked(ctx context.Context, t *turn, d tapped) error {
 		return err
 	}
 	return t.ask(ctx, stepTime, dialogData{Draft: v.Draft.ID, Transition: v.Draft.Transition, Message: t.under()}, message{
-		text: t.HTML("time.ask", texts.Args{"Zone": v.Channel.TimeZone, "Now": t.now.In(location(v.Channel.TimeZone)).Format("15:04")}), rows: cancelRow(t),
+		text: t.HTML("time.ask", texts.Args{"Zone": v.Channel.TimeZone, "Now": t.now.In(location(v.Channel.TimeZone)).Format("15:04")}), rows: [][]button{row(t.cancel(stepTime))},
 	})
 }
 

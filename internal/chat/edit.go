@@ -21,7 +21,7 @@ func (c *Chat) editAsked(ctx context.Context, t *turn, d tapped) error {
 // askText shows the present text, ready to copy with its formats.
 func (c *Chat) askText(ctx context.Context, t *turn, step string, v desk.DraftView) error {
 	ask := t.HTML("edit.ask", texts.Args{"Draft": v.Draft.ID})
-	m := message{text: joinHTML("\n\n", ask, texts.HTML(v.Revision.HTML)), rows: cancelRow(t)}
+	m := message{text: joinHTML("\n\n", ask, texts.HTML(v.Revision.HTML)), rows: [][]button{row(t.cancel(step))}}
 	if length(m.text) > maxText {
 		m.text = ask
 	}
@@ -126,7 +126,7 @@ func (c *Chat) rewriteAsked(ctx context.Context, t *turn, d tapped) error {
 		return err
 	}
 	return t.ask(ctx, stepRewrite, dialogData{Draft: v.Draft.ID, Transition: v.Draft.Transition, Message: t.under()},
-		message{text: t.HTML("rewrite.ask"), rows: cancelRow(t)})
+		message{text: t.HTML("rewrite.ask"), rows: [][]button{row(t.cancel(stepRewrite))}})
 }
 
 // rewriteWritten takes the message as the instruction.
@@ -194,10 +194,17 @@ func (c *Chat) postDeleted(ctx context.Context, t *turn, d tapped) error {
 // cancel answers /cancel; like every command it has closed the dialog already.
 func (c *Chat) cancel(ctx context.Context, t *turn) error { return t.say(ctx, "cancelled") }
 
-// cancelled closes the dialog. Tap: x.
-func (c *Chat) cancelled(ctx context.Context, t *turn, _ tapped) error {
-	if err := c.dialogs.close(ctx, t.by()); err != nil {
+// cancelled takes a question back, and closes its dialog unless another one was
+// opened since. Tap: x:<step>; without a step, from older messages, any dialog.
+func (c *Chat) cancelled(ctx context.Context, t *turn, d tapped) error {
+	open, err := c.dialogs.current(ctx, t.by())
+	if err != nil {
 		return err
+	}
+	if step := d.text(0); step == "" || step == open.step {
+		if err := c.dialogs.close(ctx, t.by()); err != nil {
+			return err
+		}
 	}
 	return t.show(ctx, message{text: t.HTML("cancelled")})
 }

@@ -51,6 +51,58 @@ func TestFirstMinutes(t *testing.T) {
 	t.Fatalf("no drafts arrived; %d drafts, %d jobs in the archive", b.count(`SELECT count(*) FROM drafts`), b.count(`SELECT count(*) FROM job_archive`))
 }
 
+// Links that come before the channel are followed when it is there.
+func TestLinksBeforeTheChannelAreKept(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ann := b.person("Ann", "en")
+	ch, err := ann.NewChannel(t.Context(), "Space Daily", "space_daily")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann.says(b.stage.Base + "/samples/orbit/atom.xml")
+	ann.says("/add http://10.0.0.1/feed")
+	if got := ann.last().Says(); !strings.HasPrefix(got, "Noted:") {
+		t.Errorf("told: %s", got)
+	}
+	ann.quiet = true // the drafts that arrive are other ones each time
+	ann.picks(ch)
+	var said strings.Builder
+	for _, m := range ann.messages() {
+		said.WriteString(m.Says() + "\n")
+	}
+	for _, want := range []string{"Open Orbit — feed", "http://10.0.0.1/feed — it is an address of a private network", "by the clock of UTC"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%q was not said:\n%s", want, said.String())
+		}
+	}
+	if strings.Contains(said.String(), "Step 2") {
+		t.Error("asked for sources all the same")
+	}
+	if n := b.count(`SELECT count(*) FROM pastes WHERE kind = 'kept'`); n != 0 {
+		t.Errorf("%d links are still kept", n)
+	}
+}
+
+// Cancel takes back the question that it stands under, and no later one.
+func TestCancelTakesBackItsOwnQuestion(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	ann := b.person("Ann", "en")
+	ann.works("Space Daily", "space_daily")
+	ann.quiet = true
+	ann.says("The ferry sails again from Monday on, twice a day.")
+	question := ann.last()
+	ann.says("/add")
+	if _, err := ann.Tap(t.Context(), question.ID, "Cancel", 10*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	ann.says("no address at all")
+	if got := ann.last().Says(); !strings.Contains(got, "no address at all") || strings.Contains(got, "from this text") {
+		t.Errorf("the answer to /add was not taken for one: %s", got)
+	}
+}
+
 func TestAMissingRightIsNamed(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

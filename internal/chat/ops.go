@@ -129,7 +129,7 @@ func (c *Chat) kindPaused(ctx context.Context, t *turn, d tapped) error {
 func (c *Chat) releaseAsked(ctx context.Context, t *turn, d tapped) error {
 	return t.send(ctx, message{text: t.HTML("release.ask"), rows: [][]button{
 		row(button{text: t.Plain("button.release_channel"), data: data("rl1", d.int64(0))}),
-		row(button{text: t.Plain("button.plan"), data: data("pl", d.int64(0), 0)}, button{text: t.Plain("button.cancel"), data: data("x")}),
+		row(button{text: t.Plain("button.plan"), data: data("pl", d.int64(0), 0)}, t.cancel(noStep)),
 	}})
 }
 

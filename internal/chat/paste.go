@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,7 +17,7 @@ import (
 type paste struct {
 	person  int64
 	message int
-	kind    string // link, text, forward, file
+	kind    string // link, text, forward, file, kept
 	address string
 	html    string
 	chat    int64
@@ -32,6 +33,7 @@ const (
 	pasteText    = "text"
 	pasteForward = "forward"
 	pasteFile    = "file"
+	pasteKept    = "kept" // links from before there was a channel
 )
 
 const pastePutSQL = `
@@ -61,6 +63,18 @@ SELECT
 FROM pastes
 WHERE person_id = $1
   AND message_id = $2`
+
+const pastesKeptSQL = `
+SELECT address
+FROM pastes
+WHERE person_id = $1
+  AND kind = 'kept'
+ORDER BY message_id`
+
+const pastesUsedSQL = `
+DELETE FROM pastes
+WHERE person_id = $1
+  AND kind = 'kept'`
 
 const pastesSweepSQL = `
 DELETE FROM pastes
@@ -93,4 +107,25 @@ func (p pastes) get(ctx context.Context, person int64, messageID int) (v paste, 
 		return v, false, fmt.Errorf("read paste: %w", err)
 	}
 	return v, true, nil
+}
+
+// kept are the addresses that a person sent before there was a channel, in order.
+func (p pastes) kept(ctx context.Context, person int64) ([]string, error) {
+	rows, err := p.pool.Query(ctx, pastesKeptSQL, person)
+	if err != nil {
+		return nil, fmt.Errorf("read kept links: %w", err)
+	}
+	messages, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("read kept links: %w", err)
+	}
+	return strings.Fields(strings.Join(messages, " ")), nil
+}
+
+// used forgets the kept links: they are followed now.
+func (p pastes) used(ctx context.Context, person int64) error {
+	if _, err := p.pool.Exec(ctx, pastesUsedSQL, person); err != nil {
+		return fmt.Errorf("forget kept links: %w", err)
+	}
+	return nil
 }

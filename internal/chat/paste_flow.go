@@ -37,10 +37,10 @@ func (c *Chat) pasted(ctx context.Context, t *turn) error {
 	draft := button{text: t.Plain("paste.draft"), data: data("xd", ch.ID, id)}
 	if p.kind == pasteLink {
 		m.text = t.HTML("paste.link", texts.Args{"Address": shorten(links[0], 100), "Channel": ch.Title, "Count": len(links)})
-		m.rows = [][]button{row(button{text: t.Plain("paste.follow"), data: data("xf", ch.ID, id)}, draft), row(button{text: t.Plain("button.cancel"), data: data("x")})}
+		m.rows = [][]button{row(button{text: t.Plain("paste.follow"), data: data("xf", ch.ID, id)}, draft), row(t.cancel(noStep))}
 	} else {
 		m.text = t.HTML("paste.text", texts.Args{"Channel": ch.Title})
-		m.rows = [][]button{row(draft, button{text: t.Plain("button.cancel"), data: data("x")})}
+		m.rows = [][]button{row(draft, t.cancel(noStep))}
 	}
 	return t.send(ctx, m)
 }
@@ -88,7 +88,7 @@ func (c *Chat) forwarded(ctx context.Context, t *turn) error {
 	if p.address != "" {
 		m.rows = append(m.rows, row(button{text: t.Plain("paste.follow"), data: data("xf", ch.ID, t.msg.ID)}))
 	}
-	m.rows = append(m.rows, row(button{text: t.Plain("paste.my_channel"), data: data("lk", from.ID)}), row(button{text: t.Plain("button.cancel"), data: data("x")}))
+	m.rows = append(m.rows, row(button{text: t.Plain("paste.my_channel"), data: data("lk", from.ID)}), row(t.cancel(noStep)))
 	return t.send(ctx, m)
 }
 

@@ -36,7 +36,7 @@ func (c *Chat) languageChosen(ctx context.Context, t *turn, d tapped) error {
 func (c *Chat) deleteAsked(ctx context.Context, t *turn) error {
 	return t.show(ctx, message{
 		text: t.HTML("delete_me.ask"),
-		rows: [][]button{row(button{text: t.Plain("delete_me.yes"), data: data("dm")}, button{text: t.Plain("button.cancel"), data: data("x")})},
+		rows: [][]button{row(button{text: t.Plain("delete_me.yes"), data: data("dm")}, t.cancel(noStep))},
 	})
 }
 

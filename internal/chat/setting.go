@@ -192,7 +192,7 @@ func (c *Chat) settingAsked(ctx context.Context, t *turn, d tapped) error {
 	}
 	return t.ask(ctx, stepSetting, dialogData{Channel: ch.ID, Field: s.field}, message{
 		text: t.HTML("setting.ask", texts.Args{"Title": t.HTML("setting." + s.field), "How": t.HTML("setting." + s.field + ".write")}),
-		rows: [][]button{row(button{text: t.Plain("button.cancel"), data: data("x")})},
+		rows: [][]button{row(t.cancel(stepSetting))},
 	})
 }
 

@@ -102,7 +102,7 @@ func (c *Chat) filterAsked(ctx context.Context, t *turn, d tapped) error {
 	if !t.Has(code) {
 		return t.toast(ctx, "tap.unknown")
 	}
-	choices := row(button{text: t.Plain("button.cancel"), data: data("x")})
+	choices := row(t.cancel(stepFilter))
 	if map[string]bool{"must": len(s.MustWords) > 0, "never": len(s.NeverWords) > 0, "pattern": s.Pattern != ""}[d.text(2)] {
 		choices = append(row(button{text: t.Plain("button.clear"), data: data("sc", d.int64(0), s.ID, d.text(2))}), choices...)
 	}

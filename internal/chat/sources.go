@@ -26,7 +26,7 @@ func (c *Chat) add(ctx context.Context, t *turn) error {
 }
 
 func (c *Chat) askSource(ctx context.Context, t *turn, channel int64) error {
-	return t.ask(ctx, stepAdd, dialogData{Channel: channel}, message{text: t.HTML("add.ask"), rows: cancelRow(t)})
+	return t.ask(ctx, stepAdd, dialogData{Channel: channel}, message{text: t.HTML("add.ask"), rows: [][]button{row(t.cancel(stepAdd))}})
 }
 
 // sourceAsked is the button for it. Tap: sa:<channel>.

@@ -87,7 +87,30 @@ func (c *Chat) channelFirst(ctx context.Context, t *turn) error {
 	if len(list) > 0 {
 		return c.channelList(ctx, t)
 	}
-	return t.send(ctx, linkMessage(t, "welcome.first"))
+	links := c.linksSent(t)
+	if len(links) == 0 {
+		return t.send(ctx, linkMessage(t, "welcome.first"))
+	}
+	err = c.pastes.put(ctx, paste{person: t.by(), message: t.msg.ID, kind: pasteKept, address: strings.Join(first(links, maxAdds), " ")})
+	if err != nil {
+		return err
+	}
+	return t.send(ctx, linkMessage(t, "welcome.kept"))
+}
+
+// linksSent are the addresses in a message that means sources: /add with some,
+// or links and nothing else.
+func (c *Chat) linksSent(t *turn) []string {
+	if t.tap != nil || t.msg == nil {
+		return nil
+	}
+	switch name, argument, command := commandOf(t.msg.Text, c.username); {
+	case command && name == "add" && argument != "":
+		return addressWords(argument)
+	case !command && onlyLinks(t.msg.Text):
+		return linksOf(t.msg)
+	}
+	return nil
 }
 
 func chosen(list []desk.ChannelView) *desk.ChannelView {
@@ -200,9 +223,31 @@ func (c *Chat) linkChannel(ctx context.Context, t *turn, chatID int64) error {
 		return err
 	}
 	if ch.Sources == 0 {
-		return c.packs(ctx, t, "link.sources")
+		return c.firstSources(ctx, t, ch)
 	}
 	return t.send(ctx, c.home(t, ch))
+}
+
+// firstSources follows the links that the person sent before there was a
+// channel; without any it asks for sources.
+func (c *Chat) firstSources(ctx context.Context, t *turn, ch *desk.ChannelView) error {
+	kept, err := c.pastes.kept(ctx, t.by())
+	if err != nil {
+		return err
+	}
+	if len(kept) == 0 {
+		return c.packs(ctx, t, "link.sources")
+	}
+	if err := c.addAll(ctx, t, ch.ID, kept); err != nil {
+		return err
+	}
+	if err := c.pastes.used(ctx, t.by()); err != nil {
+		return err
+	}
+	if ch.Role != editorial.Owner {
+		return nil
+	}
+	return t.send(ctx, message{text: t.HTML("link.zone", texts.Args{"Zone": ch.TimeZone}), rows: [][]button{row(zoneButton(t, ch))}})
 }
 
 // missingMessage names the right that the bot lacks, how to give it, and a
@@ -314,11 +359,15 @@ func (c *Chat) packs(ctx context.Context, t *turn, code string) error {
 	m.rows = append(columns(2, buttons), row(button{text: t.Plain("button.add_source"), data: data("sa", ch.ID)}))
 	switch {
 	case code == "link.sources" && ch.Role == editorial.Owner: // in the first minutes, before a post goes out at an odd hour
-		m.rows = append(m.rows, row(button{text: t.Plain("button.zone", texts.Args{"Zone": ch.TimeZone}), data: data("cz", ch.ID)}))
+		m.rows = append(m.rows, row(zoneButton(t, ch)))
 	case code != "link.sources" && code != "welcome.sources":
 		m.rows = append(m.rows, row(button{text: t.Plain("button.channel"), data: data("ch", ch.ID)}))
 	}
 	return t.show(ctx, m)
+}
+
+func zoneButton(t *turn, ch *desk.ChannelView) button {
+	return button{text: t.Plain("button.zone", texts.Args{"Zone": ch.TimeZone}), data: data("cz", ch.ID)}
 }
 
 // packChosen follows a whole pack. Tap: pa:<channel>:<pack>.

@@ -110,7 +110,7 @@ func jobLine(t *turn, j desk.JobView) texts.HTML {
 func (c *Chat) whyAsked(ctx context.Context, t *turn) error {
 	ref := strings.TrimSpace(t.argument)
 	if ref == "" {
-		return t.ask(ctx, stepWhy, dialogData{}, message{text: t.HTML("why.ask"), rows: cancelRow(t)})
+		return t.ask(ctx, stepWhy, dialogData{}, message{text: t.HTML("why.ask"), rows: [][]button{row(t.cancel(stepWhy))}})
 	}
 	return c.life(ctx, t, ref)
 }

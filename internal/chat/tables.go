@@ -15,6 +15,7 @@ const (
 	stepRewrite  = "rewrite"
 	stepTime     = "time"
 	stepWhy      = "why"
+	noStep       = "-" // of a question that buttons alone answer
 )
 
 // commandTable is product.md's table of commands.

@@ -133,6 +133,12 @@ func (t *turn) ask(ctx context.Context, step string, d dialogData, m message) er
 	return t.send(ctx, m)
 }
 
+// cancel is the button that takes a question back: the dialog of that step, if
+// it is still the one that is open, or noStep's, which opened none.
+func (t *turn) cancel(step string) button {
+	return button{text: t.Plain("button.cancel"), data: data("x", step)}
+}
+
 // shorten cuts a text to n characters, with an ellipsis.
 func shorten(s string, n int) string {
 	r := []rune(strings.TrimSpace(s))

@@ -159,7 +159,7 @@ func (c *Chat) timesAsked(ctx context.Context, t *turn, d tapped) error {
 	}
 	day := weekday(d.int(1))
 	return t.ask(ctx, stepWeek, dialogData{Channel: ch.ID, Source: int64(day)}, message{
-		text: t.HTML("week.ask", texts.Args{"Day": t.Weekday(day)}), rows: cancelRow(t),
+		text: t.HTML("week.ask", texts.Args{"Day": t.Weekday(day)}), rows: [][]button{row(t.cancel(stepWeek))},
 	})
 }
 
@@ -185,8 +185,4 @@ func (c *Chat) timesWritten(ctx context.Context, t *turn) error {
 		return err
 	}
 	return t.send(ctx, dayMessage(t, &changed.Channel, day))
-}
-
-func cancelRow(t *turn) [][]button {
-	return [][]button{row(button{text: t.Plain("button.cancel"), data: data("x")})}
 }
