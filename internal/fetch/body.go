@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bufio"
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
@@ -53,18 +54,29 @@ func (c *Client) read(resp *http.Response, u *url.URL, req Request) (*Response, 
 }
 
 // decoded undoes the Content-Encoding. Only gzip was asked for; deflate comes
-// from servers that do not ask what they may send.
+// from servers that do not ask what they may send, and names of no encoding (a
+// charset, a type) from those that take the header for another.
 func decoded(resp *http.Response) (io.Reader, error) {
-	switch enc := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))); enc {
-	case "", "identity", "none", "utf-8":
-		return resp.Body, nil
-	case "gzip", "x-gzip":
-		return lazyGzip(resp.Body)
-	case "deflate":
-		return inflate(resp.Body)
-	default:
-		return nil, errors.New("content encoding " + enc[:min(len(enc), 20)])
+	var r io.Reader = resp.Body
+	layers := strings.Split(strings.ToLower(strings.Join(resp.Header.Values("Content-Encoding"), ",")), ",")
+	if len(layers) > 4 {
+		return nil, errors.New("content encoding of many layers")
 	}
+	for i := len(layers) - 1; i >= 0; i-- {
+		var err error
+		switch enc := strings.TrimSpace(layers[i]); enc {
+		case "gzip", "x-gzip":
+			r, err = lazyGzip(r)
+		case "deflate":
+			r, err = inflate(r)
+		case "br", "zstd", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip", "aes128gcm":
+			err = errors.New("content encoding " + enc)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
 }
 
 // lazyGzip reads gzip, or the plain bytes of a server that only says so.
@@ -78,14 +90,46 @@ func lazyGzip(r io.Reader) (io.Reader, error) {
 		}
 		return all, nil
 	}
-	return gzip.NewReader(all)
+	packed := bufio.NewReader(all)
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &members{packed, z}, nil
 }
 
-// inflate reads zlib, as the standard says, or raw deflate, as some do.
+// members reads the members of a gzip stream one after another. What stands
+// behind them and is no member (a line break, a server's remark) ends it.
+type members struct {
+	packed *bufio.Reader
+	z      *gzip.Reader
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	n, err := m.z.Read(p)
+	if !errors.Is(err, io.EOF) {
+		return n, err
+	}
+	if n > 0 {
+		return n, nil
+	}
+	if m.z.Reset(m.packed) != nil {
+		return 0, io.EOF
+	}
+	m.z.Multistream(false)
+	return m.z.Read(p)
+}
+
+// inflate reads zlib, as the standard says, or raw deflate, as some do, or the
+// plain markup or JSON of a server that only says so.
 func inflate(r io.Reader) (io.Reader, error) {
 	head := make([]byte, 2)
 	n, _ := io.ReadFull(r, head)
 	all := io.MultiReader(bytes.NewReader(head[:n]), r)
+	if n == 2 && (head[0] == '<' || head[0] == '{' || head[0] == '[' && head[1] == '{' || head[0] == 0xEF && head[1] == 0xBB) {
+		return all, nil
+	}
 	if n == 2 && head[0]&0x0F == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
 		return zlib.NewReader(all)
 	}

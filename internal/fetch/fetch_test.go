@@ -2,9 +2,12 @@ package fetch
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -327,4 +330,127 @@ func TestRetryAfterAndMaxAge(t *testing.T) {
 			t.Errorf("MaxAge(%q) = %v, want %v", in, got, want)
 		}
 	}
+}
+
+// TestPackedBodies: what servers put into Content-Encoding, and what they send then.
+func TestPackedBodies(t *testing.T) {
+	t.Parallel()
+	pack := func(s, how string) string {
+		var b bytes.Buffer
+		var w io.WriteCloser = gzip.NewWriter(&b)
+		switch how {
+		case "zlib":
+			w = zlib.NewWriter(&b)
+		case "deflate":
+			w, _ = flate.NewWriter(&b, 6)
+		}
+		_, _ = w.Write([]byte(s))
+		_ = w.Close()
+		return b.String()
+	}
+	const doc = "<rss>whole</rss>"
+	gz := pack(doc, "gzip")
+	for name, v := range map[string]struct {
+		header, body string
+		want         string
+		cut          bool
+		code         Code
+	}{
+		"gzip":                           {"gzip", gz, doc, false, ""},
+		"gzip in capitals":               {" GZip ", gz, doc, false, ""},
+		"gzip named otherwise":           {"x-gzip", gz, doc, false, ""},
+		"gzip twice":                     {"gzip, gzip", pack(gz, "gzip"), doc, false, ""},
+		"gzip and nothing":               {"gzip, identity", gz, doc, false, ""},
+		"gzip of two members":            {"gzip", pack("<rss>wh", "gzip") + pack("ole</rss>", "gzip"), doc, false, ""},
+		"a line break behind gzip":       {"gzip", gz + "\n", doc, false, ""},
+		"a remark behind gzip":           {"gzip", gz + "<!-- served in 3 ms -->", doc, false, ""},
+		"zeros behind gzip":              {"gzip", gz + strings.Repeat("\x00", 512), doc, false, ""},
+		"gzip that is none":              {"gzip", doc, doc, false, ""},
+		"gzip of one byte":               {"gzip", "x", "x", false, ""},
+		"torn gzip":                      {"gzip", pack(strings.Repeat(doc, 5000)+fmt.Sprint(time.Now()), "gzip")[:60], "", true, ""},
+		"gzip with a wrong sum":          {"gzip", gz[:len(gz)-8] + "abcd" + gz[len(gz)-4:], doc, true, ""},
+		"deflate with a head":            {"deflate", pack(doc, "zlib"), doc, false, ""},
+		"deflate without":                {"deflate", pack(doc, "deflate"), doc, false, ""},
+		"deflate that is none":           {"deflate", doc, doc, false, ""},
+		"nothing":                        {"", doc, doc, false, ""},
+		"identity":                       {"identity", doc, doc, false, ""},
+		"a charset":                      {"UTF-8", doc, doc, false, ""},
+		"another charset":                {"iso-8859-1", doc, doc, false, ""},
+		"a type":                         {"text/xml", doc, doc, false, ""},
+		"binary":                         {"binary", doc, doc, false, ""},
+		"brotli, which nobody asked for": {"br", doc, "", false, CodeEncoding},
+		"zstandard":                      {"zstd", doc, "", false, CodeEncoding},
+		"many layers":                    {"gzip, gzip, gzip, gzip, gzip", gz, "", false, CodeEncoding},
+	} {
+		base := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", v.header)
+			_, _ = w.Write([]byte(v.body))
+		})
+		resp, err := local(t).Get(t.Context(), Request{URL: base})
+		if v.code != "" {
+			wantCode(t, err, v.code)
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if (v.want != "" && string(resp.Body) != v.want) || resp.Cut != v.cut {
+			t.Errorf("%s: %q, cut %t", name, resp.Body, resp.Cut)
+		}
+	}
+}
+
+func TestSitesThatAskForCookies(t *testing.T) {
+	t.Parallel()
+	var others string
+	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		others = r.Header.Get("Cookie")
+		fmt.Fprint(w, "other")
+	})
+	base := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		cookie := func(name, value string) { http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: "/"}) }
+		switch r.URL.Path {
+		case "/": // leads to itself until its cookie comes back
+			if r.Header.Get("Cookie") == "" {
+				cookie("seen", "1")
+				http.Redirect(w, r, "/", http.StatusFound)
+				return
+			}
+			fmt.Fprint(w, r.Header.Get("Cookie"))
+		case "/wall": // never content
+			cookie("n", fmt.Sprint(time.Now().UnixNano()))
+			http.Redirect(w, r, "/wall", http.StatusFound)
+		case "/away":
+			cookie("secret", "1")
+			http.Redirect(w, r, other, http.StatusFound)
+		case "/two": // another value for the same name
+			if c, err := r.Cookie("n"); err != nil {
+				cookie("n", "1")
+			} else if c.Value == "1" {
+				cookie("n", "2")
+			} else {
+				fmt.Fprint(w, r.Header.Get("Cookie"))
+				return
+			}
+			http.Redirect(w, r, "/two", http.StatusFound)
+		}
+	})
+	c := local(t)
+	for path, want := range map[string]string{"/": "seen=1", "/two": "n=2", "/away": "other"} {
+		resp, err := c.Get(t.Context(), Request{URL: base + path})
+		if err != nil || string(resp.Body) != want {
+			t.Errorf("%s: %+v %v", path, resp, err)
+		}
+	}
+	if others != "" {
+		t.Errorf("another host got %q", others)
+	}
+	resp, err := c.Get(t.Context(), Request{URL: base, Cookie: "SOCS=CAI"})
+	if err != nil || string(resp.Body) != "SOCS=CAI" {
+		t.Errorf("a cookie of the request: %+v %v", resp, err)
+	}
+	if _, err = c.Get(t.Context(), Request{URL: base + "/away", Cookie: "SOCS=CAI"}); err != nil || others != "" {
+		t.Errorf("%v; another host got %q", err, others)
+	}
+	_, err = c.Get(t.Context(), Request{URL: base + "/wall"})
+	wantCode(t, err, CodeTooManyHops)
 }

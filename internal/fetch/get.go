@@ -8,6 +8,7 @@ import (
 	"net/http/httptrace"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,11 +23,15 @@ type Request struct {
 	Accept string
 	// Language is sent as Accept-Language when set.
 	Language string
+	// Cookie is sent to the host of URL, and to no other.
+	Cookie string
 	// MaxBytes replaces the client's bound when set.
 	MaxBytes int64
 	// NoRedirects returns a redirect as the answer, for places where it means
 	// something (a Telegram preview that is switched off).
 	NoRedirects bool
+
+	given string // cookies that the host set on the way
 }
 
 // Response is any answer of the server, errors of HTTP included: a status is
@@ -71,11 +76,14 @@ func (c *Client) follow(ctx context.Context, req Request) (*Response, error) {
 	}
 	permanent := true
 	seen := map[string]bool{}
+	given := map[string]string{} // cookies by scheme and host, for this request alone
 	for hop := 0; ; hop++ {
-		if seen[u.String()] {
+		req.given = given[u.Scheme+u.Host]
+		at := u.String() + "\n" + req.given
+		if seen[at] {
 			return nil, fail(CodeLoop, u, nil)
 		}
-		seen[u.String()] = true
+		seen[at] = true
 		resp, err := c.once(ctx, u, req)
 		if err != nil {
 			return nil, classify(err, u)
@@ -90,9 +98,13 @@ func (c *Client) follow(ctx context.Context, req Request) (*Response, error) {
 			return out, nil
 		}
 		drain(resp)
+		keepCookies(given, u, resp)
 		permanent = permanent && (resp.StatusCode == http.StatusMovedPermanently || resp.StatusCode == http.StatusPermanentRedirect)
 		if hop >= maxHops {
 			return nil, fail(CodeTooManyHops, u, nil)
+		}
+		if next.Host != u.Host || next.Scheme != u.Scheme {
+			req.Cookie = ""
 		}
 		if next.User == nil && next.Host == u.Host && next.Scheme == u.Scheme {
 			next.User = u.User // never to another host, never from https to http
@@ -102,6 +114,26 @@ func (c *Client) follow(ctx context.Context, req Request) (*Response, error) {
 		}
 	}
 }
+
+// keepCookies takes over what a redirect sets, for the hops that follow: sites
+// that ask whether a client takes cookies lead in a circle otherwise. Each goes
+// back to the host that set it and to no other, and none outlives the request.
+func keepCookies(given map[string]string, u *url.URL, resp *http.Response) {
+	if len(resp.Header["Set-Cookie"]) == 0 {
+		return
+	}
+	at := u.Scheme + u.Host
+	for _, c := range resp.Cookies() {
+		kept := slices.DeleteFunc(strings.Split(given[at], "; "), func(old string) bool { return old == "" || strings.HasPrefix(old, c.Name+"=") })
+		if c.MaxAge >= 0 && len(given[at])+len(c.Name)+len(c.Value) < maxCookies {
+			kept = append(kept, c.Name+"="+c.Value)
+		}
+		given[at] = strings.Join(kept, "; ")
+	}
+}
+
+// maxCookies bounds, in bytes, what is sent back to one host.
+const maxCookies = 4096
 
 // once makes one request, and a second one over IPv4 when IPv6 connected and
 // then said nothing.
@@ -130,6 +162,9 @@ func (c *Client) request(ctx context.Context, u *url.URL, req Request) *http.Req
 	}
 	if req.Language != "" {
 		h.Set("Accept-Language", req.Language)
+	}
+	if cookies := strings.Trim(req.Cookie+"; "+req.given, "; "); cookies != "" {
+		h.Set("Cookie", cookies)
 	}
 	if req.ETag != "" {
 		h.Set("If-None-Match", req.ETag)

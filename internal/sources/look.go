@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -29,6 +30,7 @@ type Found struct {
 	Bad      []opml.Bad
 	FinalURL string
 	resp     *fetch.Response
+	short    bool
 }
 
 // OPML is the kind of a pasted list of feeds. It is never a source's.
@@ -38,11 +40,16 @@ const OPML address.Kind = "opml"
 // that names one. The error is a *Problem; a Found comes with it as far as
 // something was seen.
 func (r *Reader) Look(ctx context.Context, raw string) (*Found, error) {
+	return r.look(ctx, raw, true)
+}
+
+// look is Look; short: raw may be a short link that leads to a platform.
+func (r *Reader) look(ctx context.Context, raw string, short bool) (*Found, error) {
 	t, err := address.Parse(raw, r.preview)
 	if err != nil {
 		return &Found{}, problemOf(err)
 	}
-	f := &Found{Kind: t.Kind, URL: t.URL, SiteURL: t.Site, Address: t.Key(), FinalURL: t.URL}
+	f := &Found{short: short, Kind: t.Kind, URL: t.URL, SiteURL: t.Site, Address: t.Key(), FinalURL: t.URL}
 	if t.Kind == address.Telegram {
 		rd, err := r.readTelegram(ctx, t.URL, validators{}, 0)
 		if err != nil {
@@ -52,7 +59,7 @@ func (r *Reader) Look(ctx context.Context, raw string) (*Found, error) {
 		f.SiteURL = t.Site
 		return f, nil
 	}
-	resp, err := r.web.Get(ctx, fetch.Request{URL: t.URL})
+	resp, err := r.web.Get(ctx, fetch.Request{URL: t.URL, Cookie: consent(t)})
 	var fe *fetch.Error
 	if errors.As(err, &fe) && t.Plain != "" && fe.Code != fetch.CodePrivate && fe.Code != fetch.CodeNoHost {
 		f.URL = t.Plain // no https there
@@ -66,7 +73,37 @@ func (r *Reader) Look(ctx context.Context, raw string) (*Found, error) {
 	if p := statusProblem(resp, t.Kind, r.now()); p != nil {
 		return f, p
 	}
+	if t.Lookup {
+		return f, r.lookup(ctx, f, resp)
+	}
 	return f, r.judge(ctx, f, resp)
+}
+
+// consent answers YouTube's question about cookies, which stands in front of
+// every page in Europe, with the refusal.
+func consent(t address.Target) string {
+	if t.Kind == address.YouTube && t.Page {
+		return "SOCS=CAI"
+	}
+	return ""
+}
+
+// lookup follows the answer of a catalogue that names a podcast's feed.
+func (r *Reader) lookup(ctx context.Context, f *Found, resp *fetch.Response) error {
+	var found struct {
+		Results []struct{ FeedURL, CollectionName string }
+	}
+	if json.Unmarshal(resp.Body, &found) == nil {
+		for _, one := range found.Results {
+			if one.FeedURL != "" {
+				f.Choices = append(f.Choices, discover.Candidate{URL: one.FeedURL, Title: article.Title(one.CollectionName)})
+			}
+		}
+	}
+	if r.tryFeeds(ctx, f, f.Choices, 2) {
+		return nil
+	}
+	return &Problem{Code: CodePodcast}
 }
 
 // take keeps a document that can be followed.
@@ -120,6 +157,16 @@ func (f *Found) move(to string) {
 // page follows what a web page offers: its feeds, tested before they are
 // offered; then well-known places; then a sitemap; then its own links.
 func (r *Reader) page(ctx context.Context, f *Found, resp *fetch.Response) error {
+	if resp.Hops > 0 && f.short {
+		switch to, err := address.Parse(resp.FinalURL, r.preview); {
+		case err != nil:
+			return problemOf(err)
+		case !to.Page && to.URL != resp.FinalURL && to.URL != f.URL:
+			found, err := r.look(ctx, resp.FinalURL, false)
+			*f = *found
+			return err
+		}
+	}
 	body, _ := decode.ToUTF8(resp.Body, resp.ContentType())
 	site := resp.FinalURL
 	if f.Kind == address.YouTube {
@@ -134,7 +181,7 @@ func (r *Reader) page(ctx context.Context, f *Found, resp *fetch.Response) error
 	}
 	var known []discover.Candidate
 	if root, err := url.Parse(site); err == nil && len(f.Choices) == 0 && f.Kind == address.Feed {
-		for _, p := range discover.WellKnown() {
+		for _, p := range discover.WellKnown(root.Path) {
 			known = append(known, discover.Candidate{URL: root.Scheme + "://" + root.Host + p})
 		}
 	}
@@ -145,8 +192,15 @@ func (r *Reader) page(ctx context.Context, f *Found, resp *fetch.Response) error
 	return r.site(ctx, f, resp, body)
 }
 
-// tryFeeds takes the first candidate that reads as a feed.
+// tryFeeds takes the first candidate that reads as a feed; one without entries
+// only if none has any.
 func (r *Reader) tryFeeds(ctx context.Context, f *Found, list []discover.Candidate, most int) bool {
+	type read struct {
+		c    discover.Candidate
+		doc  *decode.Document
+		resp *fetch.Response
+	}
+	var best *read
 	for _, c := range list[:min(len(list), most)] {
 		resp, err := r.web.Get(ctx, fetch.Request{URL: c.URL})
 		if err != nil || resp.Status != http.StatusOK {
@@ -156,22 +210,33 @@ func (r *Reader) tryFeeds(ctx context.Context, f *Found, list []discover.Candida
 		if err != nil {
 			continue
 		}
-		f.take(doc, resp)
-		f.move(c.URL)
-		if resp.Permanent {
-			f.move(resp.FinalURL)
+		if best == nil || len(doc.Entries) > 0 {
+			best = &read{c, doc, resp}
 		}
-		f.Title = firstOf(f.Title, c.Title)
-		doc.Repairs = append([]string{"feed found on the page"}, doc.Repairs...)
-		return true
+		if len(doc.Entries) > 0 {
+			break
+		}
 	}
-	return false
+	if best == nil {
+		return false
+	}
+	f.take(best.doc, best.resp)
+	f.move(best.c.URL)
+	if best.resp.Permanent {
+		f.move(best.resp.FinalURL)
+	}
+	f.Title = firstOf(f.Title, best.c.Title)
+	best.doc.Repairs = append([]string{"feed found on the page"}, best.doc.Repairs...)
+	return true
 }
 
 // site reads a page that has no feed: by its news sitemap or sitemap, else by
 // the links on it.
 func (r *Reader) site(ctx context.Context, f *Found, resp *fetch.Response, body []byte) error {
 	root, err := url.Parse(resp.FinalURL)
+	if f.Kind == address.YouTube {
+		return &Problem{Code: CodeNoChannel}
+	}
 	if err != nil || f.Kind != address.Feed {
 		return &Problem{Code: CodeNoFeed}
 	}

@@ -186,7 +186,7 @@ func (s *Service) noticeMove(out *outcome) {
 	if out.moved || out.resp == nil || out.src.kind == address.Telegram || out.problem != nil {
 		return
 	}
-	if !out.resp.Permanent {
+	if !out.resp.Permanent || out.resp.FinalURL == out.src.url { // to itself: with a cookie
 		return
 	}
 	if out.resp.FinalURL == out.src.movedTo {

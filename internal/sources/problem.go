@@ -40,6 +40,10 @@ const (
 	CodeServer          = "server_error"
 	CodeStatus          = "unexpected_status"
 	CodeCutBody         = "cut_body"
+	CodeClosed          = "closed_platform"
+	CodePodcast         = "podcast_without_feed"
+	CodeNoChannel       = "no_channel"
+	CodeNoFeedPage      = "page_without_feed"
 )
 
 func (p *Problem) Error() string {
@@ -69,6 +73,14 @@ func problemOf(err error) *Problem {
 		return &Problem{Code: CodeTelegramPrivate}
 	case errors.Is(err, address.ErrTelegramName):
 		return &Problem{Code: CodeTelegramName}
+	case errors.Is(err, address.ErrClosed):
+		return &Problem{Code: CodeClosed}
+	case errors.Is(err, address.ErrPodcast):
+		return &Problem{Code: CodePodcast}
+	case errors.Is(err, address.ErrNoChannel):
+		return &Problem{Code: CodeNoChannel}
+	case errors.Is(err, address.ErrPage):
+		return &Problem{Code: CodeNoFeedPage}
 	case errors.Is(err, preview.ErrOff):
 		return &Problem{Code: CodePreviewOff}
 	case errors.Is(err, opml.ErrNotOPML):
@@ -119,8 +131,18 @@ func (p *Problem) Sentence() string {
 		return "No Telegram channel can have this name: check the spelling."
 	case CodePreviewOff:
 		return "This Telegram channel shows no public preview: forward its posts to me instead."
-	case CodeNoFeed, string(decode.CodeHTML):
+	case string(decode.CodeHTML):
+		return "The site answers with a web page instead of a feed: that may pass; else look there for the feed's new address."
+	case CodeNoFeed:
 		return "This page names no feed, and no list of articles was found on it: try the address of its news or blog page."
+	case CodeClosed:
+		return "This platform shows its posts to no program: paste the author's own site or Telegram channel instead."
+	case CodePodcast:
+		return "This player gives no feed of its podcasts: paste the podcast's own site, or its page on Apple Podcasts."
+	case CodeNoChannel:
+		return "No channel or public playlist of YouTube was found there: paste the channel's page, or one of its videos."
+	case CodeNoFeedPage:
+		return "This page has no feed of its own: paste the page of one author, channel, repository or topic instead."
 	case CodeNotFound:
 		return "There is nothing at this address (404): check it, or paste the site's front page."
 	case CodeGone:
@@ -145,6 +167,10 @@ func (p *Problem) Sentence() string {
 		return "The address leads from one redirect to the next: paste the final one."
 	case string(decode.CodeEmpty):
 		return "The site answers with an empty page: try the address of its news or blog page."
+	case CodeStatus:
+		return "The site answers with an unusual status instead of a feed: look at the address in a browser."
+	case string(fetch.CodeEncoding):
+		return "The answer is packed in a way that was not asked for: the site's owner has to mend its server."
 	case string(decode.CodeTooDeep), string(decode.CodeTooComplex), string(decode.CodeTimeout):
 		return "This document is built to be unreadable, and is not read."
 	case string(decode.CodeBridge):

@@ -62,6 +62,9 @@ func (r *Reader) readHashed(ctx context.Context, kind address.Kind, url string, 
 	if p := statusProblem(resp, kind, r.now()); p != nil {
 		return out, p
 	}
+	if resp.Status == http.StatusNotModified && v == (validators{}) {
+		return out, &Problem{Code: CodeStatus, Status: resp.Status, Detail: "HTTP 304 to a request without conditions"}
+	}
 	if resp.Status == http.StatusNotModified || sameBody(resp, hash) {
 		out.unchanged = true
 		return out, nil
@@ -171,7 +174,7 @@ func (r *Reader) telegramPage(ctx context.Context, url string, v validators) (*f
 		return nil, nil, problemOf(err)
 	}
 	switch {
-	case resp.Status == http.StatusNotModified:
+	case resp.Status == http.StatusNotModified && v != (validators{}):
 		return resp, nil, nil
 	case resp.Status >= 300 && resp.Status < 400:
 		return resp, nil, &Problem{Code: CodePreviewOff, Status: resp.Status}

@@ -33,7 +33,9 @@ type Target struct {
 	URL  string // what is fetched
 	Site string // what people see in a browser
 	Page bool   // URL is a page on which the feed has yet to be found
-	Name string // of a Telegram channel, without @, as typed
+	// Lookup: URL answers with JSON that names the feed (Apple Podcasts).
+	Lookup bool
+	Name   string // of a Telegram channel, without @, as typed
 	// Plain is the http form of an address that was pasted without a scheme.
 	Plain string
 }
@@ -44,6 +46,10 @@ var (
 	ErrTelegramPrivate = errors.New("a private Telegram channel or an invitation cannot be read from outside")
 	ErrTelegramName    = errors.New("no Telegram channel can have this name")
 	ErrScheme          = errors.New("only web addresses can be read")
+	ErrClosed          = errors.New("this platform shows its posts to no program")
+	ErrPodcast         = errors.New("this player gives no feed of its podcasts")
+	ErrNoChannel       = errors.New("no channel or public playlist stands at this address")
+	ErrPage            = errors.New("this page of the platform has no feed")
 )
 
 // Preview is the default place at which public Telegram channels are read.
@@ -51,7 +57,7 @@ const Preview = "https://t.me/s"
 
 var (
 	telegramName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{3,31}$`)
-	subreddit    = regexp.MustCompile(`^/?(r|u|user)/([A-Za-z0-9_\-]{2,50})/?$`)
+	subreddit    = regexp.MustCompile(`^/?(r|u|user)/([A-Za-z0-9_\-+]{2,200})/?$`)
 	hostLike     = regexp.MustCompile(`^[^\s/@]+\.[^\s/@.]{2,}(:\d+)?(/|\?|$)|^(\d{1,3}\.){3}\d{1,3}(:\d+)?(/|$)|^localhost(:\d+)?(/|$)|^\[[0-9a-fA-F:.]+\](:\d+)?(/|$)`)
 )
 
@@ -66,12 +72,12 @@ func Parse(raw, preview string) (Target, error) {
 		return Target{}, ErrNothing
 	}
 	if name, ok := strings.CutPrefix(s, "@"); ok {
-		return telegram(name, preview)
+		return handle(name, preview)
 	}
 	if m := subreddit.FindStringSubmatch(s); m != nil {
 		return reddit("/"+m[1]+"/"+m[2], ""), nil
 	}
-	for _, p := range []string{"feed:", "rss:", "itpc:", "pcast:", "podcast:"} {
+	for _, p := range []string{"feed:", "rss:", "itpc:", "pcast:", "podcast:", "view-source:"} {
 		if len(s) > len(p) && strings.EqualFold(s[:len(p)], p) {
 			s = strings.TrimPrefix(s[len(p):], "//")
 			break
@@ -107,13 +113,38 @@ func Parse(raw, preview string) (Target, error) {
 	return t, err
 }
 
-// clean takes the first word and what messengers put around it.
+// webAddress finds an address inside a sentence.
+var webAddress = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"«»“”]+`)
+
+// clean takes the first word and what messengers put around it. An address in
+// the middle of a sentence, or in the form [text](address), is taken out of it.
 func clean(raw string) string {
+	if _, link, ok := strings.Cut(raw, "]("); ok && strings.HasPrefix(strings.TrimSpace(raw), "[") {
+		raw, _, _ = strings.Cut(link, ")")
+	}
 	f := strings.Fields(strings.Trim(raw, " \t\r\n<>\"'«»“”()[]"))
 	if len(f) == 0 {
 		return ""
 	}
-	return strings.TrimRight(f[0], ".,;!>\"'»”")
+	word := strings.TrimRight(f[0], ".,;!>\"'»”")
+	if len(f) > 1 && !strings.ContainsAny(word, "@:/") && !hostLike.MatchString(word) {
+		if found := webAddress.FindString(raw); found != "" {
+			word = strings.TrimRight(found, ".,;!>)]\"'»”")
+		}
+	}
+	return word
+}
+
+// handle reads @name: a channel of Telegram, unless the name can only be an
+// account of Bluesky or of the fediverse.
+func handle(name, preview string) (Target, error) {
+	if user, host, ok := strings.Cut(name, "@"); ok && user != "" && hostLike.MatchString(host) {
+		return *fediverse(user, strings.TrimRight(host, "/")), nil
+	}
+	if strings.HasSuffix(strings.ToLower(name), ".bsky.social") {
+		return *bluesky(name), nil
+	}
+	return telegram(name, preview)
 }
 
 // known recognises the platforms; anything else may be a feed or a page.
@@ -122,17 +153,26 @@ func known(u *url.URL, preview string) (Target, error) {
 	path := strings.TrimRight(u.Path, "/")
 	switch {
 	case host == "t.me" || host == "telegram.me" || host == "telegram.dog":
-		return telegramPath(path, preview)
+		return telegramPath(u, path, preview)
 	case strings.HasSuffix(host, ".t.me"):
 		return telegram(strings.TrimSuffix(host, ".t.me"), preview)
-	case host == "youtube.com" || host == "m.youtube.com" || host == "youtu.be":
-		return youtube(u, path), nil
+	case host == "web.telegram.org":
+		return telegramWeb(u, preview)
+	case isYouTube(host):
+		return youtube(u, host, path)
+	case host == "redd.it" && path != "":
+		return reddit("/comments"+path, ""), nil
 	case host == "reddit.com" || strings.HasSuffix(host, ".reddit.com"):
 		return reddit(path, u.RawQuery), nil
 	case host == "news.ycombinator.com":
-		return hackerNews(u, path), nil
+		return hackerNews(u, path)
 	case host == "github.com":
-		return github(u, path), nil
+		return github(u, path)
+	}
+	if t, err := platform(u, host, path); err != nil {
+		return Target{}, err
+	} else if t != nil {
+		return *t, nil
 	}
 	return Target{Kind: Feed, URL: fetchable(u), Site: "", Page: false}, nil
 }
@@ -154,16 +194,29 @@ func fetchable(u *url.URL) string {
 	return c.String()
 }
 
-func telegramPath(path, preview string) (Target, error) {
+func telegramPath(u *url.URL, path, preview string) (Target, error) {
 	f := strings.Split(strings.Trim(path, "/"), "/")
-	if f[0] == "s" && len(f) > 1 {
+	if (f[0] == "s" || f[0] == "boost") && len(f) > 1 {
 		f = f[1:]
 	}
-	switch {
-	case f[0] == "" || f[0] == "c" || f[0] == "joinchat" || f[0] == "addlist" || strings.HasPrefix(f[0], "+"):
+	switch name := strings.TrimPrefix(f[0], "@"); {
+	case name == "c", name == "joinchat", name == "addlist", strings.HasPrefix(name, "+"):
 		return Target{}, ErrTelegramPrivate
+	case name == "iv" && u.Query().Get("url") != "": // an article in Telegram's own view
+		return Parse(u.Query().Get("url"), preview)
+	case name == "s", name == "share", name == "proxy", name == "socks", name == "addstickers", name == "addemoji", name == "boost", name == "iv":
+		return Target{}, ErrTelegramName
+	default:
+		return telegram(name, preview)
 	}
-	return telegram(f[0], preview)
+}
+
+// telegramWeb reads the address of Telegram in a browser: #@name.
+func telegramWeb(u *url.URL, preview string) (Target, error) {
+	if name, ok := strings.CutPrefix(u.Fragment, "@"); ok {
+		return telegram(name, preview)
+	}
+	return Target{}, ErrTelegramPrivate // #-100123: a number that only its members can open
 }
 
 func telegram(name, preview string) (Target, error) {
@@ -175,81 +228,6 @@ func telegram(name, preview string) (Target, error) {
 		return Target{}, ErrTelegramName
 	}
 	return Target{Kind: Telegram, Name: name, URL: strings.TrimRight(preview, "/") + "/" + name, Site: "https://t.me/" + name}, nil
-}
-
-func youtube(u *url.URL, path string) Target {
-	const feed = "https://www.youtube.com/feeds/videos.xml?"
-	t := Target{Kind: YouTube, Site: u.String(), URL: u.String()}
-	q := u.Query()
-	f := strings.Split(strings.Trim(path, "/"), "/")
-	switch {
-	case path == "/feeds/videos.xml":
-	case f[0] == "channel" && len(f) > 1:
-		t.URL = feed + "channel_id=" + url.QueryEscape(f[1])
-	case f[0] == "user" && len(f) > 1:
-		t.URL = feed + "user=" + url.QueryEscape(f[1])
-	case q.Get("list") != "" && f[0] != "watch":
-		t.URL = feed + "playlist_id=" + url.QueryEscape(q.Get("list"))
-	default: // @handle, c/name, a video: the page names its channel
-		t.Page = true
-	}
-	return t
-}
-
-func reddit(path, query string) Target {
-	path = strings.TrimSuffix(strings.TrimRight(path, "/"), "/.rss")
-	path = strings.TrimSuffix(path, ".rss")
-	if strings.HasPrefix(path, "/u/") {
-		path = "/user/" + path[3:]
-	}
-	t := Target{Kind: Reddit, Site: "https://www.reddit.com" + path + "/", URL: "https://www.reddit.com" + path + "/.rss"}
-	if query != "" {
-		t.URL += "?" + query
-	}
-	return t
-}
-
-func hackerNews(u *url.URL, path string) Target {
-	t := Target{Kind: HackerNews, Site: u.String(), URL: "https://news.ycombinator.com/rss"}
-	switch path {
-	case "/newest", "/ask", "/best":
-		t.URL = "https://hnrss.org" + path
-	case "/show", "/showrss":
-		t.URL = "https://news.ycombinator.com/showrss"
-	case "/user", "/submitted":
-		t.URL = "https://hnrss.org/submitted?id=" + url.QueryEscape(u.Query().Get("id"))
-	case "/item":
-		t.URL = "https://hnrss.org/item?id=" + url.QueryEscape(u.Query().Get("id"))
-	}
-	return t
-}
-
-func github(u *url.URL, path string) Target {
-	t := Target{Kind: GitHub, Site: u.String(), URL: fetchable(u)}
-	if strings.HasSuffix(path, ".atom") {
-		return t
-	}
-	f := strings.Split(strings.Trim(path, "/"), "/")
-	base := "https://github.com/" + strings.Join(f[:min(len(f), 2)], "/")
-	switch {
-	case f[0] == "":
-		t.Kind = Feed
-	case len(f) == 1:
-		t.URL = base + ".atom"
-	case len(f) == 2 || f[2] == "releases":
-		t.URL = base + "/releases.atom"
-	case f[2] == "tags":
-		t.URL = base + "/tags.atom"
-	case f[2] == "commits" && len(f) > 3:
-		t.URL = base + "/commits/" + strings.Join(f[3:], "/") + ".atom"
-	case f[2] == "commits":
-		t.URL = base + "/commits.atom"
-	case f[2] == "discussions":
-		t.URL = base + "/discussions.atom"
-	default:
-		t.URL = base + "/releases.atom"
-	}
-	return t
 }
 
 // Normalise gives the natural key of a source: the address without scheme,

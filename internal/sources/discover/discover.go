@@ -23,25 +23,39 @@ type Candidate struct {
 	order int
 }
 
-// WellKnown are the paths at which feeds stand when no page says so; they are
-// tried when a person adds a site, never in the background.
-func WellKnown() []string {
-	return []string{"/feed", "/rss.xml", "/feed.xml", "/atom.xml", "/rss", "/index.xml"}
+// WellKnown are the paths at which the feed of a page stands when no page says
+// so: below the page first, then on the site. They are tried when a person adds
+// a site, never in the background.
+func WellKnown(page string) []string {
+	var out []string
+	switch page = strings.TrimRight(page, "/"); {
+	case strings.HasPrefix(page, "/@") && strings.Count(page, "/") == 1:
+		out = append(out, page+".rss") // Mastodon and its kin
+	case page != "" && !strings.Contains(page[strings.LastIndexByte(page, '/'):], "."):
+		out = append(out, page+"/feed")
+	}
+	return append(out, "/feed", "/rss.xml", "/feed.xml", "/atom.xml", "/rss", "/index.xml")
 }
 
-var youtubeChannel = regexp.MustCompile(`"(?:externalId|channelId|browseId)":"(UC[A-Za-z0-9_-]{20,30})"|itemprop="(?:channelId|identifier)" content="(UC[A-Za-z0-9_-]{20,30})"`)
+// youtubeChannels are the places at which a page names its own channel, the
+// surest first: further down pages name other channels too.
+var youtubeChannels = []*regexp.Regexp{
+	regexp.MustCompile(`feeds/videos\.xml\?channel_id=(UC[A-Za-z0-9_-]{20,30})`),
+	regexp.MustCompile(`rel="canonical" href="https?://(?:www|m)\.youtube\.com/channel/(UC[A-Za-z0-9_-]{20,30})`),
+	regexp.MustCompile(`"externalId":"(UC[A-Za-z0-9_-]{20,30})"`),
+	regexp.MustCompile(`itemprop="(?:channelId|identifier)" content="(UC[A-Za-z0-9_-]{20,30})"`),
+	regexp.MustCompile(`"channelId":"(UC[A-Za-z0-9_-]{20,30})","isOwnerViewing"`), // of the video that is played
+	regexp.MustCompile(`"(?:externalChannelId|channelId|browseId)":"(UC[A-Za-z0-9_-]{20,30})"`),
+}
 
 // YouTubeFeed finds the feed of the channel that a YouTube page belongs to.
 func YouTubeFeed(page []byte) string {
-	m := youtubeChannel.FindSubmatch(page)
-	if m == nil {
-		return ""
+	for _, place := range youtubeChannels {
+		if m := place.FindSubmatch(page); m != nil {
+			return "https://www.youtube.com/feeds/videos.xml?channel_id=" + string(m[1])
+		}
 	}
-	id := string(m[1])
-	if id == "" {
-		id = string(m[2])
-	}
-	return "https://www.youtube.com/feeds/videos.xml?channel_id=" + id
+	return ""
 }
 
 // Feeds lists the feeds that a page names, the best first: the page's own
