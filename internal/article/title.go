@@ -38,7 +38,13 @@ func breakable(r rune) bool { return unicode.IsSpace(r) && r != '\u00A0' && r !=
 // tagLike finds what could be a tag; dropTags asks whether HTML knows it.
 var tagLike = regexp.MustCompile(`</?([a-zA-Z][a-zA-Z0-9]*)(\s[^<>]*)?/?>`)
 
+// program is a script or a style with what is in it.
+var program = regexp.MustCompile(`(?is)<script\b.*?</script\s*>|<style\b.*?</style\s*>`)
+
 func dropTags(s string) string {
+	if strings.Contains(s, "</s") || strings.Contains(s, "</S") {
+		s = program.ReplaceAllString(s, "")
+	}
 	return tagLike.ReplaceAllStringFunc(s, func(tag string) string {
 		name := strings.ToLower(tagLike.FindStringSubmatch(tag)[1])
 		switch atom.Lookup([]byte(name)) {

@@ -228,6 +228,9 @@ func mostlyUTF8(b []byte) bool {
 			continue
 		}
 		r, n := utf8.DecodeRune(b)
+		if pair, m := surrogatePair(b); m > 0 {
+			r, n = pair, m
+		}
 		if r == utf8.RuneError && n <= 1 {
 			bad++
 		} else {
@@ -244,7 +247,9 @@ func patchUTF8(b []byte) []byte {
 	out := make([]byte, 0, len(b)+16)
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
-		if r == utf8.RuneError && n <= 1 {
+		if pair, m := surrogatePair(b); m > 0 {
+			r, n = pair, m
+		} else if r == utf8.RuneError && n <= 1 {
 			r = charmap.Windows1252.DecodeByte(b[0])
 			n = 1
 		}
@@ -252,6 +257,18 @@ func patchUTF8(b []byte) []byte {
 		b = b[n:]
 	}
 	return out
+}
+
+// surrogatePair reads a character that was written as two halves of UTF-16, each
+// in three bytes (CESU-8: some databases and languages keep emoji so). Width 0:
+// there is none.
+func surrogatePair(b []byte) (rune, int) {
+	if len(b) < 6 || b[0] != 0xED || b[1]&0xF0 != 0xA0 || b[3] != 0xED || b[4]&0xF0 != 0xB0 {
+		return 0, 0
+	}
+	high := rune(0xD000) | rune(b[1]&0x3F)<<6 | rune(b[2]&0x3F)
+	low := rune(0xD000) | rune(b[4]&0x3F)<<6 | rune(b[5]&0x3F)
+	return utf16.DecodeRune(high, low), 6
 }
 
 // guess chooses between the single-byte encodings that feeds use without

@@ -47,17 +47,17 @@ func Decode(ctx context.Context, in Input) (doc *Document, err error) {
 	if stripped {
 		doc.repair("control characters")
 	}
-	trimmed := bytes.TrimSpace(body)
-	if guarded, ok := bytes.CutPrefix(trimmed, []byte(")]}'")); ok { // against scripts that include it
-		trimmed = bytes.TrimLeft(guarded, ", \t\r\n")
-	}
+	trimmed := unguard(bytes.TrimSpace(body))
 	if len(trimmed) == 0 {
 		return nil, fail(CodeEmpty, "the answer is empty")
 	}
-	if trimmed[0] == '{' || trimmed[0] == '[' {
+	if isJSON(trimmed) {
 		err = decodeJSON(ctx, in, trimmed, doc)
-	} else {
-		err = decodeXML(ctx, in, body, doc)
+	} else if err = decodeXML(ctx, in, body, doc); err != nil {
+		if again := (&Document{Repairs: doc.Repairs}); decodeJSON(ctx, in, behindJunk(trimmed), again) == nil {
+			doc, err = again, nil
+			doc.repair("junk before the feed")
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func decodeXML(ctx context.Context, in Input, body []byte, doc *Document) error 
 	err = p.whole()
 	if ctx.Err() == nil && len(s.entries) > len(doc.Entries) { // unreadable as a whole, or a second channel took the first one's place
 		before, failed := *doc, err
-		if err = p.parts(); failed == nil && len(doc.Entries) <= len(before.Entries) {
+		if err = p.parts(); failed == nil && len(before.Entries) > 0 && len(doc.Entries) <= len(before.Entries) {
 			*doc, err = before, nil
 		}
 	}
@@ -103,14 +103,14 @@ type xmlParse struct {
 
 // whole parses the document in one go.
 func (p *xmlParse) whole() error {
-	return p.parse(p.s.doc, p.s.entries, p.s.doc)
+	return p.parse(p.s.format, p.s.doc, p.s.entries, p.s.doc)
 }
 
-// parse hands markup to gofeed and translates what comes back. raw are the
-// places of the entries inside src, for what gofeed does not keep.
-func (p *xmlParse) parse(markup []byte, raw []span, src []byte) error {
+// parse hands markup of a format to gofeed and translates what comes back. raw
+// are the places of the entries inside src, for what gofeed does not keep.
+func (p *xmlParse) parse(as Format, markup []byte, raw []span, src []byte) error {
 	r := &timedReader{ctx: p.ctx, r: bytes.NewReader(markup)}
-	if p.s.format == Atom {
+	if as == Atom {
 		f, err := (&atom.Parser{}).Parse(r)
 		if err != nil {
 			return fail(CodeBroken, err.Error())
@@ -130,7 +130,10 @@ func (p *xmlParse) parse(markup []byte, raw []span, src []byte) error {
 // only itself.
 func (p *xmlParse) parts() error {
 	p.doc.Entries = nil
-	lost := p.group(p.s.entries)
+	lost := 0
+	for _, run := range p.runs() {
+		lost += p.group(run.entries, run.as)
+	}
 	if len(p.doc.Entries) == 0 {
 		return fail(CodeBroken, "none of its entries can be read")
 	}
@@ -142,29 +145,24 @@ func (p *xmlParse) parts() error {
 }
 
 // group returns how many entries of the group were lost.
-func (p *xmlParse) group(g []span) int {
+func (p *xmlParse) group(g []span, as Format) int {
 	if len(g) == 0 || p.ctx.Err() != nil {
 		return len(g)
 	}
+	open, shut := p.around(as)
 	var b bytes.Buffer
-	b.Write(p.s.rootTag)
-	if p.s.inChan {
-		b.WriteString("<channel>")
-	}
+	b.WriteString(open)
 	for _, e := range g {
-		b.Write(p.s.doc[e.start:e.end])
+		b.Write(p.s.entry(e, as))
 	}
-	if p.s.inChan {
-		b.WriteString("</channel>")
-	}
-	b.WriteString("</" + string(tagName(p.s.rootTag[1:])) + ">")
-	if p.parse(b.Bytes(), g, p.s.doc) == nil {
+	b.WriteString(shut)
+	if p.parse(as, b.Bytes(), g, p.s.doc) == nil {
 		return 0
 	}
 	if len(g) == 1 {
 		return 1
 	}
-	return p.group(g[:len(g)/2]) + p.group(g[len(g)/2:])
+	return p.group(g[:len(g)/2], as) + p.group(g[len(g)/2:], as)
 }
 
 // timedReader ends a parse with its context. The parser asks for 4 kB at a

@@ -33,13 +33,13 @@ func (p *xmlParse) atomEntry(a *atom.Entry) Entry {
 	e := Entry{
 		ID:      CleanID(a.ID),
 		PermaID: strings.Contains(a.ID, "://"),
-		Title:   article.Title(first(a.Title, mediaText(x, "title"))),
-		Summary: first(a.Summary, mediaText(x, "description")),
+		Title:   plainTitle(a.Title, mediaText(x, "title")),
+		Summary: unwrapped(a.Summary, mediaText(x, "description")),
 	}
 	if len(a.Authors) > 0 && a.Authors[0] != nil {
 		e.Author = article.Title(first(a.Authors[0].Name, a.Authors[0].Email))
 	}
-	e.Body = first(contentText(a.Content, p.doc.Version == "0.3"), e.Summary)
+	e.Body = unwrapped(contentText(a.Content, p.doc.Version == "0.3"), e.Summary)
 	e.Origin = p.resolve(child(x, "feedburner", "origLink"))
 	e.Link = p.link(e, bestLink(a.Links), e.Origin, contentSource(a.Content))
 	e.RawDate, e.Published = p.dateOf(a.Published, child(x, "dc", "date"), a.Updated)

@@ -42,10 +42,13 @@ func readJSON(ctx context.Context, in Input, body []byte, doc *Document) error {
 	dec := json.NewDecoder(&timedReader{ctx: ctx, r: bytes.NewReader(body)})
 	dec.UseNumber()
 	tok, err := dec.Token()
-	if err != nil || tok != json.Delim('{') {
-		return fail(CodeNotAFeed, "a list of JSON values")
-	}
 	p := xmlParse{ctx: ctx, in: in, doc: doc}
+	switch {
+	case err == nil && tok == json.Delim('['):
+		return p.jsonList(dec)
+	case err != nil || tok != json.Delim('{'):
+		return fail(CodeNotAFeed, "a JSON value")
+	}
 	var h jsonHead
 	for dec.More() {
 		key, err := dec.Token()
@@ -117,27 +120,52 @@ func (p *xmlParse) jsonItems(dec *json.Decoder, h *jsonHead) error {
 		return nil
 	}
 	h.items = true
+	_, err = p.jsonEntries(dec)
+	return err
+}
+
+// jsonList reads a list of items without the feed around it. The meaning is
+// certain when each has an address and the fields are those of JSON Feed;
+// lists of anything else are not read.
+func (p *xmlParse) jsonList(dec *json.Decoder) error {
+	own, err := p.jsonEntries(dec)
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	for _, e := range p.doc.Entries {
+		own = own && e.Link != "" && (e.Title != "" || e.Body != "")
+	}
+	if !own || p.doc.Dropped > 0 {
+		return fail(CodeNotAFeed, "a list of JSON values")
+	}
+	p.doc.repair("no root element")
+	return nil
+}
+
+// jsonEntries reads a list up to its end. own: a field was seen that items of
+// JSON Feed alone have.
+func (p *xmlParse) jsonEntries(dec *json.Decoder) (own bool, err error) {
 	for dec.More() {
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
-			return fail(CodeBroken, err.Error())
+			return own, fail(CodeBroken, err.Error())
 		}
 		if len(p.doc.Entries) >= maxEntries || p.doc.Dropped >= maxEntries {
 			p.doc.repair("more entries than are read")
-			return errEnough
+			return own, errEnough
 		}
-		if e, ok := p.jsonItem(raw); ok {
+		if e, its, ok := p.jsonItem(raw); ok {
 			p.doc.Entries = append(p.doc.Entries, e)
+			own = own || its
 		} else {
 			p.doc.Dropped++
 			p.doc.repair("unreadable entries left out")
 		}
 	}
-	_, err = dec.Token()
-	if err != nil {
-		return fail(CodeBroken, err.Error())
+	if _, err = dec.Token(); err != nil {
+		return own, fail(CodeBroken, err.Error())
 	}
-	return nil
+	return own, nil
 }
 
 // jsonRaw is an item with every field left open.
@@ -151,12 +179,14 @@ type jsonRaw struct {
 	DateModified                                                           json.RawMessage `json:"date_modified"`
 }
 
-func (p *xmlParse) jsonItem(raw json.RawMessage) (Entry, bool) {
+// jsonItem reads one item. own: it has a field that no other kind of list has.
+func (p *xmlParse) jsonItem(raw json.RawMessage) (e Entry, own, ok bool) {
 	var j jsonRaw
 	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &j) != nil {
-		return Entry{}, false
+		return Entry{}, false, false
 	}
-	e := Entry{
+	own = len(j.ContentHTML)+len(j.ContentText)+len(j.DatePublished)+len(j.ExternalURL)+len(j.BannerImage) > 0
+	e = Entry{
 		ID: CleanID(jsonText(j.ID)), PermaID: true, Title: article.Title(jsonText(j.Title)),
 		Body: first(jsonText(j.ContentHTML), jsonText(j.ContentText), jsonText(j.Summary)), Summary: jsonText(j.Summary),
 		Language: jsonText(j.Language), Author: article.Title(jsonAuthor(j.Author, j.Authors)),
@@ -174,7 +204,7 @@ func (p *xmlParse) jsonItem(raw json.RawMessage) (Entry, bool) {
 		}
 	}
 	known := e.ID != "" || e.Link != "" || e.Title != "" || e.Body != ""
-	return e, known
+	return e, own, known
 }
 
 // jsonText reads a string, or a number as it is written; anything else is "".
@@ -210,56 +240,6 @@ func jsonAuthor(raws ...json.RawMessage) string {
 		}
 	}
 	return ""
-}
-
-// mendJSON drops trailing commas, escapes raw controls in strings, and cuts a
-// torn end back to the last whole item.
-func mendJSON(b []byte) (out []byte, cut bool) {
-	out = make([]byte, 0, len(b)+16)
-	var stack []byte
-	inString, escaped := false, false
-	whole, wholeStack := -1, ""
-	for _, c := range b {
-		switch {
-		case inString:
-			switch {
-			case escaped:
-				escaped = false
-			case c == '\\':
-				escaped = true
-			case c == '"':
-				inString = false
-			case c < 0x20:
-				out = append(out, ' ')
-				continue
-			}
-		case c == '"':
-			inString = true
-		case c == '{' || c == '[':
-			stack = append(stack, c)
-		case c == '}' || c == ']':
-			out = bytes.TrimRight(out, " \t\r\n")
-			out = bytes.TrimSuffix(out, []byte(","))
-			if len(stack) > 0 {
-				stack = stack[:len(stack)-1]
-			}
-		}
-		out = append(out, c)
-		if c == '}' && !inString && len(stack) == 2 {
-			whole, wholeStack = len(out), string(stack)
-		}
-		if len(stack) == 0 && !inString && c == '}' {
-			return out, false
-		}
-	}
-	if whole < 0 {
-		return out, true
-	}
-	out = out[:whole]
-	for i := len(wholeStack) - 1; i >= 0; i-- {
-		out = append(out, map[byte]byte{'{': '}', '[': ']'}[wholeStack[i]])
-	}
-	return out, true
 }
 
 // Budget is the time that reading one document may take.

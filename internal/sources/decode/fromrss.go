@@ -46,11 +46,11 @@ func (p *xmlParse) rss(f *rss.Feed, raw []span, src []byte) {
 func (p *xmlParse) rssItem(it *rss.Item, markup []byte) Entry {
 	x := it.Extensions
 	e := Entry{
-		Title:   article.Title(first(it.Title, child(x, "itunes", "title"), mediaText(x, "title"), child(x, "dc", "title"))),
-		Summary: first(it.Description, child(x, "dc", "description"), child(x, "itunes", "summary"), child(x, "atom", "summary"), mediaText(x, "description")),
+		Title:   plainTitle(it.Title, child(x, "itunes", "title"), mediaText(x, "title"), child(x, "dc", "title")),
+		Summary: unwrapped(it.Description, child(x, "dc", "description"), child(x, "itunes", "summary"), child(x, "atom", "summary"), mediaText(x, "description")),
 		Author:  article.Title(first(child(x, "dc", "creator"), it.Author, child(x, "itunes", "author"), child(x, "dc", "author"))),
 	}
-	e.Body = first(it.Content, child(x, "atom", "content"), xhtmlBody(x, markup), e.Summary)
+	e.Body = unwrapped(it.Content, it.Custom["encoded"], child(x, "atom", "content"), xhtmlBody(x, markup), e.Summary)
 	if len(e.Body) < len(e.Summary)/2 {
 		e.Body = e.Summary
 	}
@@ -66,7 +66,7 @@ func (p *xmlParse) rssItem(it *rss.Item, markup []byte) Entry {
 	e.Link = p.link(e, it.Link, atomLink(x, "alternate"), e.Origin, about)
 	e.RawDate, e.Published = p.dateOf(it.PubDate, child(x, "dc", "date"), child(x, "dcterms", "issued"), child(x, "dcterms", "created"),
 		child(x, "atom", "published"), child(x, "atom", "updated"), child(x, "prism", "publicationDate"),
-		it.Custom["published"], it.Custom["date"], child(x, "dcterms", "modified"), it.Custom["updated"])
+		it.Custom["published"], it.Custom["date"], child(x, "dcterms", "date"), child(x, "dcterms", "modified"), it.Custom["updated"])
 	for _, enc := range it.Enclosures {
 		p.enclose(&e, enc.URL, enc.Type)
 	}
@@ -77,7 +77,7 @@ func (p *xmlParse) rssItem(it *rss.Item, markup []byte) Entry {
 // link takes the first candidate that is an address; a permalink id counts.
 func (p *xmlParse) link(e Entry, candidates ...string) string {
 	for i, c := range candidates {
-		if c = unescapeLink(strings.TrimSpace(c)); c == "" {
+		if c = mendLink(c); c == "" {
 			continue
 		}
 		if abs := p.resolve(c); abs != "" {
@@ -95,17 +95,6 @@ func (p *xmlParse) link(e Entry, candidates ...string) string {
 	}
 	return ""
 }
-
-// unescapeLink undoes a second escaping. An ampersand without its semicolon is
-// one of the address: "?a=1&copy=2".
-func unescapeLink(s string) string {
-	if !strings.Contains(s, ";") {
-		return s
-	}
-	return closedReference.ReplaceAllStringFunc(s, html.UnescapeString)
-}
-
-var closedReference = regexp.MustCompile(`&#?[A-Za-z0-9]{1,32};`)
 
 // resolve makes an address absolute. xml:base was applied by gofeed.
 func (p *xmlParse) resolve(ref string) string {
@@ -260,6 +249,23 @@ func atomLink(x ext.Extensions, rel string) string {
 		}
 	}
 	return ""
+}
+
+// plainTitle is the first title that is one, plain.
+func plainTitle(ss ...string) string { return article.Title(unwrapped(ss...)) }
+
+// unwrapped is the first of the texts that is not blank, without the marks of a
+// CDATA section that was escaped as if it were text, or put into another one.
+func unwrapped(ss ...string) string {
+	s := first(ss...)
+	for range 3 {
+		t := strings.TrimSpace(s)
+		if len(t) < 9 || !strings.EqualFold(t[:9], "<![CDATA[") {
+			break
+		}
+		s = strings.TrimSuffix(strings.TrimSuffix(t[9:], ">"), "]]")
+	}
+	return s
 }
 
 func first(ss ...string) string {

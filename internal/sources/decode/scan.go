@@ -254,6 +254,14 @@ func (s *scanner) markup(i int) (int, error) {
 			return 0, err
 		}
 		return i + n + 3, s.count(1, 0)
+	case len(rest) > 9 && bytes.EqualFold(rest[:9], []byte("<![CDATA[")): // in other letters
+		s.replace(i, i+9, "<![CDATA[")
+		s.note("broken tags")
+		n := bytes.Index(rest, []byte("]]>"))
+		if n < 0 {
+			return -1, nil
+		}
+		return i + n + 3, s.count(1, 0)
 	case bytes.HasPrefix(rest, []byte("<!--")):
 		return s.drop(i, "-->", 4)
 	case bytes.HasPrefix(rest, []byte("<?")):

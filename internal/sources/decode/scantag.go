@@ -8,7 +8,7 @@ import (
 // startTag reads a start tag, mends its attributes, and keeps the stack.
 func (s *scanner) startTag(i int) (int, error) {
 	name := tagName(s.src[i+1:])
-	t := readAttrs(s.src, i+1+len(name), &s.entities)
+	t := readAttrs(s.src, i+1+len(name), name, &s.entities)
 	if t.end < 0 {
 		return -1, nil
 	}
@@ -182,12 +182,13 @@ type tag struct {
 	xmlns  int
 	quote  []mend
 
+	element  []byte
 	entities *entities
 }
 
-// readAttrs reads attributes from i on to the end of the tag.
-func readAttrs(b []byte, i int, e *entities) tag {
-	t := tag{entities: e}
+// readAttrs reads the attributes of an element from i on to the end of the tag.
+func readAttrs(b []byte, i int, element []byte, e *entities) tag {
+	t := tag{element: element, entities: e}
 	for {
 		for i < len(b) && isSpace(b[i]) {
 			i++
@@ -221,7 +222,8 @@ func readAttrs(b []byte, i int, e *entities) tag {
 func (t *tag) attr(b []byte, i int) int {
 	t.attrs++
 	name := tagName(b[i:])
-	if bytes.HasPrefix(name, []byte("xmlns")) {
+	namespace := bytes.HasPrefix(name, []byte("xmlns"))
+	if namespace {
 		t.xmlns++
 	}
 	if bytes.Count(name, []byte(":")) > 1 {
@@ -243,13 +245,22 @@ func (t *tag) attr(b []byte, i int) int {
 		return i
 	}
 	if q := b[i]; q == '"' || q == '\'' {
+		if n := bytes.IndexByte(b[i+1:], q); namespace && n >= 0 && n < 200 {
+			if value := string(b[i+1 : i+1+n]); namespaceOf(t.element, name, value) != value {
+				t.quote = append(t.quote, mend{i + 1, i + 1 + n, namespaceOf(t.element, name, value)})
+				return i + n + 2
+			}
+		}
 		return t.quoted(b, i+1, q)
 	}
 	j := i
-	for j < len(b) && !isSpace(b[j]) && b[j] != '>' && b[j] != '<' && (b[j] != '/' || j+1 >= len(b) || b[j+1] != '>') {
+	for j < len(b) && !isSpace(b[j]) && b[j] != '>' && b[j] != '<' && (namespace || b[j] != '/' || j+1 >= len(b) || b[j+1] != '>') {
 		j++
 	}
 	value := strings.NewReplacer(`"`, "&quot;").Replace(string(b[i:j]))
+	if namespace {
+		value = namespaceOf(t.element, name, value)
+	}
 	t.quote = append(t.quote, mend{i, j, `"` + value + `"`})
 	return j
 }
