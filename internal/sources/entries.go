@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -202,6 +203,7 @@ func (o *sorting) lookUpTexts(ctx context.Context, tx pgx.Tx) error {
 	var all [][]byte
 	owner := map[[16]byte][]int{}
 	here := map[int64]bool{}
+	short := map[int]bool{} // entries that are looked for by path and words
 	for i := range o.out.ids {
 		if o.item[i] != 0 {
 			here[o.item[i]] = true
@@ -209,7 +211,12 @@ func (o *sorting) lookUpTexts(ctx context.Context, tx pgx.Tx) error {
 		if o.item[i] != 0 || o.out.ids[i].Same >= 0 || len(o.out.ids[i].Keys) == 0 {
 			continue
 		}
-		if k, ok := identity.ContentKey(&o.out.doc.Entries[i]); ok {
+		k, ok := identity.ContentKey(&o.out.doc.Entries[i])
+		if !ok {
+			k, ok = identity.WordsKey(&o.out.doc.Entries[i], o.out.ids[i].Keys)
+			short[i] = ok
+		}
+		if ok {
 			sum := k.Sum()
 			all = append(all, sum[:])
 			owner[sum] = append(owner[sum], i)
@@ -220,12 +227,12 @@ func (o *sorting) lookUpTexts(ctx context.Context, tx pgx.Tx) error {
 			delete(owner, sum)
 		}
 	}
-	before := slices.Clone(o.item)
+	before, stand := slices.Clone(o.item), len(short) > 0 && o.queriesStand()
 	if err := o.ask(ctx, tx, all, owner); err != nil {
 		return err
 	}
 	for i := range o.item {
-		if before[i] == 0 && o.item[i] != 0 && here[o.item[i]] {
+		if before[i] == 0 && o.item[i] != 0 && (here[o.item[i]] || stand && short[i]) {
 			o.item[i] = 0
 		}
 	}
@@ -235,6 +242,19 @@ func (o *sorting) lookUpTexts(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	return nil
+}
+
+// queriesStand reports whether a link with a query is known as it stands: the
+// queries of this source do not change from one fetch to the next.
+func (o *sorting) queriesStand() bool {
+	for _, e := range o.out.ids {
+		for _, k := range e.Keys {
+			if k.Class == identity.Link && strings.Contains(k.Value, "?") && o.known[k.Sum()] != 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // judgeRotation notices ids, or links, that change at every fetch: their keys

@@ -189,6 +189,77 @@ func TestEntriesThroughSeveralPolls(t *testing.T) {
 			start("Daily|http://e.org/1|1||" + long),
 			{[]string{"Daily|http://e.org/2|2||" + long, "Daily|http://e.org/1|1||" + long}, []string{"Daily"}},
 		},
+		"a number in the query changes, no ids": {
+			start("A|http://e.org/a?r=11", "B|http://e.org/b?r=11"),
+			{[]string{"A|http://e.org/a?r=22", "B|http://e.org/b?r=22"}, nil},
+			{[]string{"C|http://e.org/c?r=33", "A|http://e.org/a?r=33", "B|http://e.org/b?r=33"}, []string{"C"}},
+			{[]string{"C|http://e.org/c?r=44", "A|http://e.org/a?r=44", "B|http://e.org/b?r=44"}, nil},
+			{[]string{"D|http://e.org/d?r=55", "C|http://e.org/c?r=55", "A|http://e.org/a?r=55"}, []string{"D"}},
+		},
+		"a number in the only link changes": {
+			start("A|http://e.org/a?r=11|||some words"),
+			{[]string{"A|http://e.org/a?r=22|||some words"}, nil},
+			{[]string{"A|http://e.org/a?r=33|||some words"}, nil},
+			{[]string{"B|http://e.org/a?r=44|||some words"}, []string{"B"}},
+		},
+		"numbers in the query tell entries apart": {
+			start("Photo|http://e.org/v?id=1", "Photo|http://e.org/v?id=2"),
+			{[]string{"Photo|http://e.org/v?id=3", "Photo|http://e.org/v?id=2"}, []string{"Photo"}},
+			{[]string{"Photo|http://e.org/v?id=4", "Photo|http://e.org/v?id=3"}, []string{"Photo"}},
+		},
+		"ids tell entries apart, titles and paths do not": {
+			start("Photo|http://e.org/v?id=1|1"),
+			{[]string{"Photo|http://e.org/v?id=2|2"}, []string{"Photo"}},
+		},
+		"two entries of many share an id": {
+			start("A|http://e.org/a|1", "B|http://e.org/b|1", "C|http://e.org/c|3", "D|http://e.org/d|4"),
+			{[]string{"E|http://e.org/e|5", "A|http://e.org/a|1", "B|http://e.org/b|1", "C|http://e.org/c|3"}, []string{"E"}},
+			{[]string{"F|http://e.org/f|1", "A|http://e.org/a|1", "B|http://e.org/b|1"}, []string{"F"}},
+		},
+		"a new entry takes a known id": {
+			start("A|http://e.org/a|1", "C|http://e.org/c|3", "D|http://e.org/d|4"),
+			{[]string{"B|http://e.org/b|1", "A|http://e.org/a|1", "C|http://e.org/c|3", "D|http://e.org/d|4"}, []string{"B"}},
+		},
+		"a new entry takes a known link": {
+			start("A|http://e.org/a|1", "C|http://e.org/c|3"),
+			{[]string{"B|http://e.org/a|2", "A|http://e.org/a|1", "C|http://e.org/c|3"}, []string{"B"}},
+		},
+		"dated ahead, then corrected": {
+			start("A|http://e.org/a|1|Fri, 04 May 2029 07:00:00 GMT", "B|http://e.org/b|2|"+d),
+			{[]string{"C|http://e.org/c|3|" + d, "A|http://e.org/a|1|" + d, "B|http://e.org/b|2|" + d}, []string{"C"}},
+		},
+		"announced for tomorrow": {
+			start("B|http://e.org/b|2|" + d),
+			{[]string{"A|http://e.org/a|1|Tue, 05 May 2026 07:00:00 GMT", "B|http://e.org/b|2|" + d}, []string{"A"}},
+			{[]string{"A|http://e.org/a|1|Tue, 05 May 2026 07:00:00 GMT", "B|http://e.org/b|2|" + d}, nil},
+		},
+		"nothing for a while": {
+			start("A|http://e.org/a|1|"+d, "B|http://e.org/b|2|"+d),
+			{nil, nil},
+			{[]string{"C|http://e.org/c|3|" + d}, []string{"C"}},
+			{[]string{"C|http://e.org/c|3|" + d, "B|http://e.org/b|2|" + d, "A|http://e.org/a|1|" + d}, nil},
+		},
+		"everything about an entry is edited but its id": {
+			start("A|http://e.org/a|1|"+d+"|one", "B|http://e.org/b|2"),
+			{[]string{"A2|http://e.org/a-2|1|Mon, 04 May 2026 09:00:00 GMT|two", "B|http://e.org/b|2"}, nil},
+		},
+		"everything about an entry is edited but its link": {
+			start("A|http://e.org/a|1|"+d+"|one", "B|http://e.org/b|2"),
+			{[]string{"A2|http://e.org/a|9|Mon, 04 May 2026 09:00:00 GMT|two", "B|http://e.org/b|2"}, nil},
+		},
+		"ids with and without a slash": {
+			start("A||http://e.org/a/", "B||http://e.org/b"),
+			{[]string{"A||http://e.org/a", "B||https://www.e.org/b/", "C||http://e.org/c"}, []string{"C"}},
+		},
+		"spelling of links": {
+			start("A|http://e.org/%D0%B0?x=1&y=2", "B|http://E.org:80/~b/"),
+			{[]string{"A|http://e.org/а?y=2&x=1", "B|http://e.org/%7Eb"}, nil},
+			{[]string{"A|http://e.org/%d0%b0?x=1&y=2#top", "B|https://m.e.org/~b/amp/", "C|http://e.org/~c"}, []string{"C"}},
+		},
+		"sessions in links": {
+			start("A|http://e.org/a;jsessionid=0A1B", "B|http://e.org/t.php?t=5&sid=0123456789abcdef0123456789abcdef"),
+			{[]string{"A|http://e.org/a;jsessionid=9F9F", "B|http://e.org/t.php?t=5&sid=ffffffffffffffffffffffffffffffff"}, nil},
+		},
 		"fragments": {
 			start("A|http://e.org/log#1", "B|http://e.org/log#2"),
 			{[]string{"C|http://e.org/log#3", "B|http://e.org/log#2", "A|http://e.org/log#1"}, []string{"C"}},
