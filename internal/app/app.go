@@ -3,8 +3,8 @@
 // job kind with its handler, and starts and stops all of it in order. It alone
 // knows every package; it holds no rule of the product and owns no table.
 //
-// Order of the start: configuration, database, migrations, queue workers,
-// update intake, HTTP. The stop is the reverse: intake, claims, running
+// Order of the start: configuration, the token, database, migrations, queue
+// workers, update intake, HTTP. The stop is the reverse: intake, claims, running
 // handlers within the grace period, HTTP, database. A crash is the other way
 // to stop, and the start is the only recovery path.
 package app
@@ -57,13 +57,16 @@ const (
 	httpGrace    = 5 * time.Second
 )
 
-// New opens the database, migrates it and builds every part. Nothing works yet
-// when it returns: Start begins.
+// New asks Telegram who the bot is, opens the database, migrates it and builds
+// every part. Nothing works yet when it returns: Start begins.
 func New(ctx context.Context, cfg config.Config, process Process) (*App, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	a := &App{cfg: cfg, process: process, log: process.Log, metrics: newRegistry(process)}
-	var err error
+	bot, err := identify(ctx, a)
+	if err != nil {
+		return nil, err
+	}
 	if a.db, err = OpenDatabase(ctx, cfg); err != nil {
 		return nil, err
 	}
@@ -73,7 +76,10 @@ func New(ctx context.Context, cfg config.Config, process Process) (*App, error) 
 	} else if n > 0 {
 		a.log.Info().Int("migrations", n).Msg("the schema was brought up to date")
 	}
-	if a.parts, err = build(ctx, a); err != nil {
+	if err = bot.known(ctx, a); err == nil {
+		a.parts, err = build(a, bot)
+	}
+	if err != nil {
 		a.db.Close()
 		return nil, err
 	}

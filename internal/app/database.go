@@ -62,6 +62,8 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (*Database, error) {
 func mendDatabase(err error) string {
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch refused.Code {
+		case "28P01", "28000":
+			return "correct the user and the password in the address; the database of docker-compose.yml keeps the POSTGRES_PASSWORD of its first start (docs/operating.md, \"Install\", says how to change it)"
 		case "3D000":
 			return "create it, or correct the name at the end of the address"
 		case "53300":

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/postonce/postonce/internal/app/config"
 	"github.com/postonce/postonce/internal/billing"
 	"github.com/postonce/postonce/internal/channels"
 	"github.com/postonce/postonce/internal/chat"
@@ -39,7 +36,7 @@ type parts struct {
 	engine   *queue.Engine
 	counters *counters
 	telegram *telegram.Client
-	bot      *telegram.User // who the token belongs to
+	botName  string // whose the token is, without @
 	intake   *telegram.Intake
 
 	channels   *channels.Service
@@ -56,12 +53,14 @@ type parts struct {
 	restores   *restore.Service
 }
 
-// build makes every part and hands each what it needs of the others. It asks
-// Telegram who the bot is, and touches nothing else outside.
-func build(ctx context.Context, a *App) (*parts, error) {
-	p := &parts{pool: a.db.Pool, registry: queue.NewRegistry(), counters: newCounters(a.metrics)}
+// build makes every part and hands each what it needs of the others. It
+// touches nothing outside.
+func build(a *App, bot *identity) (*parts, error) {
+	p := &parts{
+		pool: a.db.Pool, registry: queue.NewRegistry(), counters: newCounters(a.metrics),
+		telegram: bot.client, botName: bot.name,
+	}
 	for _, step := range []func() error{
-		func() error { return p.buildTelegram(ctx, a) },
 		func() error { return p.buildFeatures(a) },
 		func() error { return p.buildEdges(a) },
 		func() error { return p.buildOperations(a) },
@@ -80,51 +79,6 @@ func build(ctx context.Context, a *App) (*parts, error) {
 	return p, nil
 }
 
-// buildTelegram makes the client and checks the token with getMe.
-func (p *parts) buildTelegram(ctx context.Context, a *App) error {
-	calls := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "postonce_telegram_call_seconds",
-		Help:    "Calls of the Bot API by method and by what is known of their outcome.",
-		Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120},
-	}, []string{"method", "outcome"})
-	a.metrics.MustRegister(calls)
-	client, err := telegram.New(telegram.Config{
-		Token: telegram.Token(a.cfg.BotToken), BaseURL: a.cfg.APIURL, Logger: a.log,
-		Observe: func(method, outcome string, took time.Duration) {
-			calls.WithLabelValues(method, outcome).Observe(took.Seconds())
-		},
-	})
-	if err != nil {
-		return &config.Error{Variable: "TELEGRAM_BOT_TOKEN", Problem: err.Error()}
-	}
-	me, out := client.GetMe(ctx)
-	err = telegram.AsError(out)
-	if telegram.RefusedAs(err, telegram.Unauthorized) || telegram.RefusedAs(err, telegram.ChatNotFound) {
-		return &config.Error{Variable: "TELEGRAM_BOT_TOKEN", Problem: "is not known to Telegram: copy it from @BotFather again"}
-	}
-	if err != nil {
-		return &unreachableError{what: "TELEGRAM_API_URL " + a.cfg.APIURL, err: err}
-	}
-	p.telegram, p.bot = client, me
-	return nil
-}
-
-// unreachableError is something outside that does not answer at the start.
-type unreachableError struct {
-	what string
-	err  error
-}
-
-func (e *unreachableError) Error() string {
-	mend := "check the network and the address"
-	if strings.Contains(e.err.Error(), "x509: ") { // the client passes on what TLS said as text
-		mend = "nothing was sent; look for a proxy in between, or make its authority known (SSL_CERT_FILE names a file of certificates)"
-	}
-	return e.what + " does not answer: " + e.err.Error() + ": " + mend
-}
-
-func (e *unreachableError) Unwrap() error { return e.err }
-
 // buildEdges makes the desk, the chat that calls it, and the intake that feeds
 // the chat.
 func (p *parts) buildEdges(a *App) error {
@@ -139,7 +93,7 @@ func (p *parts) buildEdges(a *App) error {
 	p.desk.RegisterImports(p.registry)
 	p.desk.RegisterPlans(p.registry)
 	cfg := chat.Config{
-		Pool: a.db.Pool, Desk: p.desk, Telegram: p.telegram, Username: p.bot.Username, Now: time.Now, Logger: a.log,
+		Pool: a.db.Pool, Desk: p.desk, Telegram: p.telegram, Username: p.botName, Now: time.Now, Logger: a.log,
 	}
 	if a.cfg.PublicURL != "" {
 		cfg.AppURL = a.cfg.PublicURL + "/app/"
@@ -183,7 +137,7 @@ func (p *parts) buildMiniApp(a *App) error {
 
 // startLink opens the chat with the bot and hands it a token.
 func (p *parts) startLink(token string) string {
-	return "https://t.me/" + p.bot.Username + "?start=" + token
+	return "https://t.me/" + p.botName + "?start=" + token
 }
 
 // buildOperations adds what operators look at.
@@ -207,10 +161,19 @@ func (p *parts) start(ctx context.Context, a *App) error {
 	if err := p.offerClaim(ctx, a); err != nil {
 		return err
 	}
+	p.registerMenu(ctx, a)
+	return p.intake.Start(ctx)
+}
+
+// menuTime bounds what a start spends on the menu while Telegram is silent.
+const menuTime = 20 * time.Second
+
+func (p *parts) registerMenu(ctx context.Context, a *App) {
+	ctx, cancel := context.WithTimeout(ctx, menuTime)
+	defer cancel()
 	if err := p.chat.RegisterMenu(ctx, a.cfg.OperatorIDs); err != nil {
 		a.log.Warn().Err(err).Msg("the bot's menu is not up to date")
 	}
-	return p.intake.Start(ctx)
 }
 
 // claimLasts is how long the printed link works; the next start prints a new one.

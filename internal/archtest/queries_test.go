@@ -20,7 +20,7 @@ import (
 func writers() map[string]string {
 	owned := map[string][]string{
 		"queue":      {"job_kinds", "jobs", "job_keys", "job_history", "job_attempts", "job_archive", "effects", "workers", "schedules", "schedule_runs", "job_links", "job_order", "archive_decisions"},
-		"telegram":   {"updates", "update_cursors", "update_pollers", "update_dead_letters", "update_troubles"},
+		"telegram":   {"updates", "update_cursors", "update_pollers", "update_dead_letters", "update_troubles", "bots"},
 		"channels":   {"people", "channels", "memberships", "invitations", "subscriptions"},
 		"sources":    {"sources", "source_aliases", "items", "item_keys", "polls", "hosts"},
 		"stories":    {"stories", "story_items", "story_keys", "story_words"},

@@ -3,7 +3,7 @@
 // and the durable intake of updates.
 //
 // It owns the tables updates, update_cursors, update_pollers,
-// update_dead_letters, update_troubles. It knows no feature, decides nothing
+// update_dead_letters, update_troubles, bots. It knows no feature, decides nothing
 // about drafts or people, and never repeats a request by itself: who may try again is decided
 // by the outcome's holder. The token occurs in no error and no log line.
 package telegram

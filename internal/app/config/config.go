@@ -5,6 +5,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"net/url"
 	"os"
@@ -91,7 +92,7 @@ func Load(environ []string) (Config, error) {
 	if err := env.ParseWithOptions(&cfg, env.Options{Environment: vars}); err != nil {
 		return cfg, firstProblem(err, vars)
 	}
-	if err := cfg.readSecretFiles(); err != nil {
+	if err := cfg.readSecrets(); err != nil {
 		return cfg, err
 	}
 	return cfg, cfg.check()
@@ -143,8 +144,9 @@ func (n *Networks) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// readSecretFiles fills each secret that comes by file.
-func (c *Config) readSecretFiles() error {
+// readSecrets fills each secret that comes by file, and takes off the space
+// around it that copying brings.
+func (c *Config) readSecrets() error {
 	for _, s := range []struct {
 		name, file string
 		value      *string
@@ -154,19 +156,38 @@ func (c *Config) readSecretFiles() error {
 		{"LLM_API_KEY", c.LLMAPIKeyFile, &c.LLMAPIKey},
 		{"PAYMENT_PROVIDER_TOKEN", c.ProviderTokenFile, &c.ProviderToken},
 	} {
+		*s.value = strings.TrimSpace(*s.value)
 		if s.file == "" {
 			continue
 		}
 		if *s.value != "" {
 			return problem(s.name+"_FILE", "and %s are both set: keep one of them", s.name)
 		}
-		b, err := os.ReadFile(s.file)
-		if err != nil {
-			return problem(s.name+"_FILE", "names a file that cannot be read: %v", err)
+		var err *Error
+		if *s.value, err = readSecret(s.name+"_FILE", s.file); err != nil {
+			return err
 		}
-		*s.value = strings.TrimSpace(string(b))
 	}
 	return nil
+}
+
+// readSecret reads the file that a variable names. An empty one is a mistake:
+// taken for "not set" it would mean something else, such as a private database.
+func readSecret(variable, file string) (string, *Error) {
+	b, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "", problem(variable, "names %s, which user %d may not read: give that user the right (chmod 444, in a folder that others cannot enter)", file, os.Getuid())
+	case errors.Is(err, fs.ErrNotExist):
+		return "", problem(variable, "names %s, which is not there: create it, or correct the name", file)
+	case err != nil:
+		return "", problem(variable, "names a file that cannot be read: %v", err)
+	}
+	secret := strings.TrimSpace(string(b))
+	if secret == "" {
+		return "", problem(variable, "names %s, which is empty: write the secret into it", file)
+	}
+	return secret, nil
 }
 
 func (c *Config) check() error {
@@ -198,15 +219,25 @@ func oneOf(name, value string, allowed ...string) func() *Error {
 	}
 }
 
+// checkTelegram looks at the form of the token: a number, a colon, and letters,
+// digits, - and _, of which Telegram gives 35.
 func (c *Config) checkTelegram() *Error {
+	const variable = "TELEGRAM_BOT_TOKEN"
 	if c.BotToken == "" {
 		return nil
 	}
 	id, secret, ok := strings.Cut(c.BotToken, ":")
-	if _, err := strconv.ParseInt(id, 10, 64); err != nil || !ok || len(secret) < 10 {
-		return problem("TELEGRAM_BOT_TOKEN", "does not look like a bot's token (123456:ABC…): copy it from @BotFather")
+	if strings.ContainsAny(c.BotToken, "\"'`“”«»") {
+		return problem(variable, "has quotes around it or in it: write it without (TELEGRAM_BOT_TOKEN=123456:ABC…)")
+	}
+	if _, err := strconv.ParseUint(id, 10, 63); err != nil || !ok || len(secret) < 20 || strings.ContainsFunc(secret, notInToken) {
+		return problem(variable, "does not look like a bot's token (123456:ABC…): copy it whole from @BotFather, with nothing before or after it")
 	}
 	return nil
+}
+
+func notInToken(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
 func (c *Config) checkAddresses() *Error {
