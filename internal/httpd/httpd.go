@@ -12,6 +12,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -102,9 +104,14 @@ type Server struct {
 }
 
 // Listen takes the address at once, so that a busy port is an error of the
-// start, and serves from the moment that Serve is called.
+// start, and serves from the moment that Serve is called. A host name means the
+// one of its addresses that this machine has.
 func Listen(ctx context.Context, addr string, h http.Handler, log zerolog.Logger) (*Server, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	own, err := ownAddress(ctx, addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", own)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)
 	}
@@ -120,6 +127,36 @@ func Listen(ctx context.Context, addr string, h http.Handler, log zerolog.Logger
 		listen: l,
 		log:    log,
 	}, nil
+}
+
+// ownAddress puts an address of this machine for a host name. A name may stand
+// for several machines, as that of a service with replicas does; net would take
+// the first of its addresses, whosever it is.
+func ownAddress(ctx context.Context, addr string) (string, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || host == "" {
+		return addr, nil //nolint:nilerr // Listen says what is wrong with it
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return addr, nil
+	}
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return "", err
+	}
+	ours, err := net.InterfaceAddrs()
+	if err != nil {
+		return "", err
+	}
+	slices.SortStableFunc(found, func(a, b netip.Addr) int { return a.Unmap().BitLen() - b.Unmap().BitLen() }) // IPv4 first, as net does
+	for _, ip := range found {
+		for _, a := range ours {
+			if n, ok := a.(*net.IPNet); ok && n.IP.Equal(ip.Unmap().AsSlice()) {
+				return net.JoinHostPort(ip.Unmap().String(), port), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%s stands for %v, none of which is an address of this machine", host, found)
 }
 
 // Addr is the address that was taken, with the port that the system chose for :0.

@@ -73,3 +73,21 @@ func TestBusyPortIsAnErrorOfTheStart(t *testing.T) {
 		t.Error("a busy port was taken twice")
 	}
 }
+
+func TestListenTakesANameForAnAddressOfThisMachine(t *testing.T) {
+	t.Parallel()
+	s, err := httpd.Listen(t.Context(), "localhost:0", http.NotFoundHandler(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if !strings.HasPrefix(s.Addr(), "127.0.0.1:") {
+		t.Errorf("localhost is %s", s.Addr())
+	}
+	for _, addr := range []string{"postonce.invalid:0", "nonsense", "192.0.2.1:0"} {
+		if other, err := httpd.Listen(t.Context(), addr, http.NotFoundHandler(), zerolog.Nop()); err == nil {
+			other.Close()
+			t.Errorf("listens on %s", addr)
+		}
+	}
+}
