@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -50,6 +51,9 @@ type App struct {
 	ops     *httpd.Server
 	ready   func()      // told once everything runs; may be nil
 	started atomic.Bool // workers run
+
+	stopClock context.CancelFunc // nil before Start
+	clock     sync.WaitGroup
 }
 
 const (
@@ -120,6 +124,7 @@ func explainListen(variable string, err error) error {
 
 // Start begins to work: queue workers, then intake, then HTTP.
 func (a *App) Start(ctx context.Context) error {
+	a.followClock(ctx)
 	if err := a.parts.start(ctx, a); err != nil {
 		return err
 	}
@@ -135,6 +140,22 @@ func (a *App) Start(ctx context.Context) error {
 	return nil
 }
 
+// followClock keeps the calendar at the database's time, and says when the
+// machine's own is another.
+func (a *App) followClock(ctx context.Context) {
+	ctx, a.stopClock = context.WithCancel(ctx)
+	a.clock.Go(func() {
+		a.db.Clock.Follow(ctx, func(ahead time.Duration) {
+			if ahead == 0 {
+				a.log.Info().Msg("this machine's clock and the database's agree again")
+				return
+			}
+			a.log.Warn().Stringer("database_ahead", ahead.Round(time.Second)).
+				Msg("this machine's clock and the database's differ; slots go by the database's: let NTP set both, `postonce doctor` says which is wrong")
+		})
+	})
+}
+
 // Stop ends in order and takes the grace period at most for running handlers.
 func (a *App) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), a.cfg.ShutdownGrace+httpGrace)
@@ -142,6 +163,8 @@ func (a *App) Stop() {
 	a.log.Info().Dur("grace", a.cfg.ShutdownGrace).Msg("stopping")
 	a.started.Store(false)
 	a.parts.stop(ctx)
+	a.stopClock()
+	a.clock.Wait()
 	httpCtx, cancelHTTP := context.WithTimeout(context.Background(), httpGrace)
 	defer cancelHTTP()
 	a.public.Stop(httpCtx)

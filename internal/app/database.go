@@ -25,6 +25,8 @@ type Database struct {
 	Pool *pgxpool.Pool
 	// DirectURL is past a pooler: for LISTEN and migrations.
 	DirectURL string
+	// Clock is the database's, by which slots are planned.
+	Clock *postgres.Clock
 	// Hints keeps enqueues from notifying more often than workers can use.
 	Hints *queue.Hints
 
@@ -54,7 +56,11 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (*Database, error) {
 		}
 		return nil, &config.Error{Variable: "DATABASE_URL", Problem: err.Error()}
 	}
-	db.Pool = pool
+	db.Pool, db.Clock = pool, postgres.NewClock(pool, nil)
+	if err := db.Clock.Set(ctx); err != nil {
+		db.Close()
+		return nil, err
+	}
 	return db, nil
 }
 

@@ -28,22 +28,22 @@ import (
 // transaction, through the functions given here.
 func (p *parts) buildFeatures(a *App) error {
 	web := fetch.New(fetch.Config{AllowNets: a.cfg.AllowNets, UserAgent: "postonce/" + a.process.Version})
-	reader := sources.NewReader(web, a.cfg.PreviewURL, time.Now)
+	reader := sources.NewReader(web, a.cfg.PreviewURL, a.db.Clock.Now)
 	p.channels = channels.New(channels.Config{
 		Pool: a.db.Pool, Rights: channels.TelegramRights{Client: p.telegram}, MayLink: p.mayLink,
 		OnHoldings: func(ctx context.Context, tx pgx.Tx, personID int64) error { return p.billing.Refit(ctx, tx, personID) },
 	})
-	p.planning = planning.New(planning.Config{Pool: a.db.Pool, Now: time.Now})
+	p.planning = planning.New(planning.Config{Pool: a.db.Pool, Now: a.db.Clock.Now})
 	plans, providers, err := p.sells(a.cfg)
 	if err != nil {
 		return err
 	}
 	p.billing = billing.New(billing.Config{
-		Pool: a.db.Pool, Plans: plans, Now: time.Now, Logger: a.log, Providers: providers,
+		Pool: a.db.Pool, Plans: plans, Now: a.db.Clock.Now, Logger: a.log, Providers: providers,
 		OnChanged: p.planChanged, Notify: p.notifyPlan, OnFinding: notifyFinding,
 	})
 	p.buildDrafting(a, reader)
-	p.scoring = scoring.New(scoring.Config{Pool: a.db.Pool, Now: time.Now, Logger: a.log, OnProposal: p.propose})
+	p.scoring = scoring.New(scoring.Config{Pool: a.db.Pool, Now: a.db.Clock.Now, Logger: a.log, OnProposal: p.propose})
 	p.stories = stories.New(stories.Config{
 		Pool: a.db.Pool, Logger: a.log, BaselineDone: p.channels.BaselineDone, OnItem: p.counters.item,
 		OnStory: func(ctx context.Context, tx pgx.Tx, o stories.Offer) error {
@@ -55,7 +55,7 @@ func (p *parts) buildFeatures(a *App) error {
 		},
 	})
 	p.sources = sources.New(sources.Config{
-		Pool: a.db.Pool, Reader: reader, Logger: a.log, MinInterval: a.cfg.PollMin, MaxInterval: a.cfg.PollMax, FullText: true,
+		Pool: a.db.Pool, Reader: reader, Clock: a.db.Clock.Now, Logger: a.log, MinInterval: a.cfg.PollMin, MaxInterval: a.cfg.PollMax, FullText: true,
 		KeepTexts: days(a.cfg.KeepTextsDays),
 		OnNew:     p.stories.Items, OnBaseline: p.stories.Baseline, OnMerged: p.channels.MergeSource,
 		OnEdited:  p.drafting.EditedTx,
@@ -72,7 +72,7 @@ func (p *parts) buildFeatures(a *App) error {
 
 func (p *parts) buildDrafting(a *App, reader *sources.Reader) {
 	cfg := drafting.Config{
-		Pool: a.db.Pool, Now: time.Now, Logger: a.log, Metrics: a.metrics,
+		Pool: a.db.Pool, Now: a.db.Clock.Now, Logger: a.log, Metrics: a.metrics,
 		BudgetDay: a.cfg.BudgetDay, BudgetChannelDay: a.cfg.BudgetChannel, Secret: []byte(a.cfg.BotToken),
 		KeepAnswers: days(a.cfg.KeepAnswersDays),
 		Article: func(ctx context.Context, url string) (drafting.Article, error) {
@@ -121,7 +121,7 @@ func (p *parts) followUp(ctx context.Context, tx pgx.Tx, channelID, storyID int6
 
 func (p *parts) buildPublishing(a *App, web *fetch.Client) {
 	p.publishing = publishing.New(publishing.Config{
-		Pool: a.db.Pool, Telegram: p.telegram, Now: time.Now, Logger: a.log, Metrics: a.metrics,
+		Pool: a.db.Pool, Telegram: p.telegram, Now: a.db.Clock.Now, Logger: a.log, Metrics: a.metrics,
 		Change: changeDraft,
 		Missed: func(ctx context.Context, tx pgx.Tx, draftID int64, transition int) error {
 			return p.desk.MissedTx(ctx, tx, draftID, transition)

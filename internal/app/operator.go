@@ -33,7 +33,12 @@ func AttachDatabase(ctx context.Context, cfg config.Config) (*Database, error) {
 			if err != nil {
 				return nil, fmt.Errorf("DATA_DIR %s: %w", cfg.DataDir, err)
 			}
-			return &Database{Pool: pool, DirectURL: url}, nil
+			clock := postgres.NewClock(pool, nil)
+			if err := clock.Set(ctx); err != nil {
+				pool.Close()
+				return nil, fmt.Errorf("DATA_DIR %s: %w", cfg.DataDir, err)
+			}
+			return &Database{Pool: pool, DirectURL: url, Clock: clock}, nil
 		}
 	}
 	return OpenDatabase(ctx, cfg)

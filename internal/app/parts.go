@@ -83,7 +83,7 @@ func build(a *App, bot *identity) (*parts, error) {
 // the chat.
 func (p *parts) buildEdges(a *App) error {
 	p.desk = desk.New(desk.Config{
-		Pool: a.db.Pool, Now: time.Now, Logger: a.log,
+		Pool: a.db.Pool, Now: a.db.Clock.Now, Logger: a.log,
 		Channels: p.channels, Planning: p.planning, Sources: p.sources, Stories: p.stories, Scoring: p.scoring,
 		Drafting: p.drafting, Publishing: p.publishing, Billing: p.billing, Registry: p.registry, Packs: a.process.Packs,
 		OnDecided: chat.DraftDecidedTx, OnMissed: notifyMissed, OnImported: notifyImported, OnPilot: notifyPilot, OnRecap: notifyRecap,
@@ -93,7 +93,7 @@ func (p *parts) buildEdges(a *App) error {
 	p.desk.RegisterImports(p.registry)
 	p.desk.RegisterPlans(p.registry)
 	cfg := chat.Config{
-		Pool: a.db.Pool, Desk: p.desk, Telegram: p.telegram, Username: p.botName, Now: time.Now, Logger: a.log,
+		Pool: a.db.Pool, Desk: p.desk, Telegram: p.telegram, Username: p.botName, Now: a.db.Clock.Now, Logger: a.log,
 	}
 	if a.cfg.PublicURL != "" {
 		cfg.AppURL = a.cfg.PublicURL + "/app/"
@@ -124,7 +124,7 @@ func (p *parts) buildEdges(a *App) error {
 // buildMiniApp makes the page and its API.
 func (p *parts) buildMiniApp(a *App) error {
 	cfg := miniapp.Config{
-		Desk: p.desk, Pool: a.db.Pool, Token: a.cfg.BotToken, Now: time.Now, Logger: a.log,
+		Desk: p.desk, Pool: a.db.Pool, Token: a.cfg.BotToken, Now: a.db.Clock.Now, Logger: a.log,
 		InviteLink: p.startLink, As: asPerson,
 	}
 	if p.billing.Enabled() {

@@ -41,7 +41,7 @@ func (r TelegramRights) Look(ctx context.Context, chatID, personID int64) (Look,
 // ErrBotNoAdmin and keeps what may pass as it is.
 func invisible(out telegram.Outcome) error {
 	refused, ok := out.(telegram.Refused)
-	if ok && !refused.Temporary() && refused.Kind != telegram.Unauthorized {
+	if ok && !refused.Temporary() {
 		return ErrBotNoAdmin
 	}
 	return telegram.AsError(out)

@@ -96,6 +96,11 @@ func sane(t *testing.T) *world {
 	return w
 }
 
+// clock sets this machine's.
+func (w *world) clock(off time.Duration) {
+	w.cfg.Now = func() time.Time { return time.Now().Add(off) }
+}
+
 func examine(t *testing.T, w *world) (map[string]doctor.Finding, bool) {
 	t.Helper()
 	found := map[string]doctor.Finding{}
@@ -162,7 +167,26 @@ func TestEachFaultIsNamedWithItsMend(t *testing.T) {
 		{"a log chat out of reach", func(w *world) {
 			w.refuse["getChat"] = `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`
 		}, "log chat", doctor.Fail, "add the bot there"},
-		{"a clock that is slow", func(w *world) { w.date = time.Now().Add(time.Minute) }, "clock", doctor.Fail, "this machine's clock is 1m0s behind Telegram's: let NTP set it"},
+		{
+			"a clock that is slow, the database's too", func(w *world) { w.date = time.Now().Add(time.Minute) },
+			"clock", doctor.Fail, "this machine's clock and the database's are 1m0s behind Telegram's: let NTP set it",
+		},
+		{
+			"a database of another time", func(w *world) { w.clock(-time.Hour); w.date = time.Now().Add(-time.Hour) },
+			"clock", doctor.Fail, "the database's clock is 1h0m0s ahead of this machine's and Telegram's, and slots and leases go by it",
+		},
+		{
+			"a clock that is fast", func(w *world) { w.clock(time.Hour); w.date = time.Now() },
+			"clock", doctor.Fail, "this machine's clock is 1h0m0s ahead of the database's and Telegram's: let NTP set it",
+		},
+		{
+			"three clocks, three times", func(w *world) { w.clock(time.Minute); w.date = time.Now().Add(-time.Minute) },
+			"clock", doctor.Fail, "this machine's clock is 1m0s ahead of the database's and 2m",
+		},
+		{
+			"a database of another time, and no Telegram", func(w *world) { w.clock(-time.Minute); w.date = time.Time{}; w.cfg.APIURL = "http://127.0.0.1:1" },
+			"clock", doctor.Fail, "this machine's clock is 1m0s behind the database's, and slots go by that: let NTP set both",
+		},
 		{"a wrong key", func(w *world) { w.cfg.ModelKey = "x" }, "model", doctor.Fail, "refuses LLM_API_KEY"},
 		{"a model nobody has", func(w *world) { w.cfg.ModelName = "tiny-9" }, "model", doctor.Warn, "tiny-9 is not among the 2"},
 		{"an address that is no endpoint", func(w *world) { w.models = "<html>" }, "model", doctor.Warn, "often ends in /v1"},

@@ -22,45 +22,66 @@ const (
 )
 
 // clock compares this machine's clock with the database's and with Telegram's,
-// whose answers carry a Date in whole seconds.
+// whose answers carry a Date in whole seconds, and says which one is wrong: two
+// of three that agree are right.
 func (e *exam) clock(ctx context.Context) (Status, string) {
-	var worst time.Duration // how far this machine is behind; negative: ahead
-	var against []string    // what it was compared with; worst is off the first
-	see := func(behind time.Duration, name string) {
-		if len(against) > 0 && behind.Abs() <= worst.Abs() {
-			against = append(against, name)
-			return
-		}
-		worst, against = behind, append([]string{name}, against...)
-	}
-	if e.pool != nil {
-		var there time.Time
-		before := e.cfg.Now()
-		if err := e.pool.QueryRow(ctx, databaseClockSQL).Scan(&there); err == nil {
-			see(there.Sub(middle(before, e.cfg.Now())), "the database's")
-		}
-	}
-	if off, ok := e.dateOff(ctx); ok {
-		see(off, "Telegram's")
-	}
-	if len(against) == 0 {
-		return Warn, "neither the database nor Telegram answered, so there is nothing to compare this machine's clock with"
-	}
-	way := "behind"
-	if worst < 0 {
-		way = "ahead of"
-	}
-	text := fmt.Sprintf("this machine's clock is %s %s %s: let NTP set it (timedatectl set-ntp true)", worst.Abs().Round(time.Second), way, against[0])
+	database, haveDatabase := e.databaseOff(ctx)
+	telegram, haveTelegram := e.dateOff(ctx)
+	worst := max(database.Abs(), telegram.Abs())
+	status := OK
 	switch {
-	case worst.Abs() > clockFail:
-		return Fail, text
-	case worst.Abs() > clockWarn:
-		return Warn, text
+	case worst > clockFail:
+		status = Fail
+	case worst > clockWarn:
+		status = Warn
 	}
-	return OK, fmt.Sprintf("within 5 s of %s", strings.Join(against, " and "))
+	const mend = ": let NTP set it (timedatectl set-ntp true)"
+	switch {
+	case !haveDatabase && !haveTelegram:
+		return Warn, "neither the database nor Telegram answered, so there is nothing to compare this machine's clock with"
+	case status == OK && !haveTelegram:
+		return OK, "within 5 s of the database's"
+	case status == OK && !haveDatabase:
+		return OK, "within 5 s of Telegram's"
+	case status == OK:
+		return OK, "within 5 s of the database's and Telegram's"
+	case !haveTelegram:
+		return status, "this machine's clock is " + off(database) + " the database's, and slots go by that: let NTP set both"
+	case !haveDatabase:
+		return status, "this machine's clock is " + off(telegram) + " Telegram's" + mend
+	case telegram.Abs() <= clockWarn:
+		return status, "the database's clock is " + off(-database) + " this machine's and Telegram's, and slots and leases go by it: let NTP set it where Postgres runs"
+	case database.Abs() <= clockWarn:
+		return status, "this machine's clock and the database's are " + off(telegram) + " Telegram's" + mend
+	case (database - telegram).Abs() <= clockWarn:
+		return status, "this machine's clock is " + off(database) + " the database's and Telegram's" + mend
+	}
+	return status, "this machine's clock is " + off(database) + " the database's and " + off(telegram) + " Telegram's: let NTP set both"
 }
 
-// dateOff is how far Telegram's Date is off; less than a second counts as none.
+// off says how a clock stands to another that shows so much more.
+func off(behind time.Duration) string {
+	way := "behind"
+	if behind < 0 {
+		way = "ahead of"
+	}
+	return behind.Abs().Round(time.Second).String() + " " + way
+}
+
+// databaseOff is how far this machine's clock is behind the database's.
+func (e *exam) databaseOff(ctx context.Context) (time.Duration, bool) {
+	if e.pool == nil {
+		return 0, false
+	}
+	var there time.Time
+	before := e.cfg.Now()
+	if err := e.pool.QueryRow(ctx, databaseClockSQL).Scan(&there); err != nil {
+		return 0, false
+	}
+	return there.Sub(middle(before, e.cfg.Now())), true
+}
+
+// dateOff is how far this machine's clock is behind Telegram's Date; less than a second counts as none.
 func (e *exam) dateOff(ctx context.Context) (time.Duration, bool) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, e.cfg.APIURL, http.NoBody)
 	if err != nil {

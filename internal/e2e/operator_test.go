@@ -39,6 +39,7 @@ func fixed() map[string]string {
 		"postonce_model_budget_tokens":              "gauge",
 		"postonce_model_tokens_today":               "gauge",
 		"postonce_channels_held":                    "gauge",
+		"postonce_clock_ahead_seconds":              "gauge",
 		"postonce_watch_up":                         "gauge",
 		"postonce_build_info":                       "gauge commit version",
 		"postonce_database_size_bytes":              "gauge",

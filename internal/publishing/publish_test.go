@@ -61,6 +61,10 @@ func TestOutcomes(t *testing.T) {
 		{name: "half an answer", fault: sandbox.Fault{Kind: sandbox.FaultCut, Apply: true}, want: editorial.Unconfirmed, posts: 1},
 		{name: "result null", fault: sandbox.Fault{Kind: sandbox.FaultNull, Apply: true}, want: editorial.Unconfirmed, posts: 1},
 		{name: "429, then taken", fault: sandbox.Fault{Kind: sandbox.FaultTooMany, RetryAfter: 1}, want: editorial.Published, posts: 1},
+		{
+			name: "the token was revoked, then mended", fault: sandbox.Fault{Kind: sandbox.FaultStatus, Status: 401, Description: "Unauthorized"},
+			want: editorial.Published, posts: 1,
+		},
 		{name: "message id 0 is a success", fault: sandbox.Fault{Kind: sandbox.FaultZeroID}, want: editorial.Published, posts: 1},
 		{
 			name: "no rights", fault: sandbox.Fault{Kind: sandbox.FaultStatus, Status: 400, Description: "Bad Request: need administrator rights in the channel chat"},
@@ -296,6 +300,7 @@ func TestTheDeskSettlesThePublicationWithTheJob(t *testing.T) {
 			b.start()
 			b.waitState(id, editorial.Unconfirmed)
 			job := value[int64](b, `SELECT job_id FROM job_archive`)
+			b.exec(`UPDATE effects SET deadline_at = now() - interval '1 minute'`)
 			var err error
 			if says == queue.EvidenceDone {
 				_, err = b.desk.Confirm(t.Context(), job, "ann")

@@ -83,7 +83,8 @@ type Engine struct {
 	keeper   *keeper
 	gate     *gate
 
-	worker   int64 // workers.id of this start
+	born     time.Time // durations count from here: they outlive a change of the wall clock
+	worker   int64     // workers.id of this start
 	nonces   atomic.Int64
 	blind    atomic.Bool // hints are known not to arrive
 	strange  strangers
@@ -103,7 +104,7 @@ func New(cfg Config) *Engine {
 	cfg.defaults()
 	e := &Engine{
 		cfg: cfg, pool: cfg.Pool, log: cfg.Logger, redact: cfg.Redact, registry: cfg.Registry,
-		kinds: map[string]*spec{}, lanes: map[Tier]*lane{}, metrics: newMetrics(cfg.Metrics),
+		kinds: map[string]*spec{}, lanes: map[Tier]*lane{}, metrics: newMetrics(cfg.Metrics), born: time.Now(),
 	}
 	e.keeper = newKeeper(e)
 	e.gate = newGate(e.peoplePassed)
@@ -125,6 +126,9 @@ func New(cfg Config) *Engine {
 	}
 	return e
 }
+
+// age is t in nanoseconds of this process's life, which no change of the machine's clock turns back.
+func (e *Engine) age(t time.Time) int64 { return int64(t.Sub(e.born)) }
 
 // peoplePassed lets the lower tiers go on.
 func (e *Engine) peoplePassed() {

@@ -74,7 +74,7 @@ type run struct {
 	performing atomic.Bool  // inside Perform
 	effectOpen atomic.Bool  // an intent was committed and its outcome is not
 	inDoubt    atomic.Bool  // an effect of this job is in doubt
-	renewedAt  atomic.Int64 // unix ns of the last renewal; owned by the keeper after the start
+	renewedAt  atomic.Int64 // the engine's age at the last renewal; owned by the keeper after the start
 	counted    atomic.Bool  // its end is in the metrics
 	overran    atomic.Bool  // the first lease was not enough
 }

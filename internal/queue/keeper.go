@@ -111,7 +111,7 @@ func (k *keeper) renew(ctx context.Context) {
 	}
 	for _, r := range due {
 		if kept[r.token] {
-			r.renewedAt.Store(asked.UnixNano())
+			r.renewedAt.Store(k.engine.age(asked))
 		} else if !r.finished.Load() && r.lane.holds(r.token) {
 			k.engine.log.Warn().Int64("job", r.id).Str("kind", r.kind).Msg("lease lost")
 			r.lost()
@@ -124,7 +124,7 @@ func (k *keeper) due(now time.Time) []*run {
 	for _, l := range k.engine.lanes {
 		l.mu.Lock()
 		for _, r := range l.held {
-			if now.UnixNano()-r.renewedAt.Load() > int64(r.lease/3) && !r.finished.Load() {
+			if k.engine.age(now)-r.renewedAt.Load() > int64(r.lease/3) && !r.finished.Load() {
 				due = append(due, r)
 			}
 		}

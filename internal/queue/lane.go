@@ -19,6 +19,9 @@ const (
 	fullScan     = time.Second            // how often a claim ignores the lower bound
 	pollEvery    = time.Second            // without hints that would wake it
 	pollBlind    = 250 * time.Millisecond // when hints are known not to arrive
+	claimRest    = 200 * time.Millisecond // after a claim that failed, and twice as long after each further one
+	claimRested  = 2 * time.Second        // at most
+	claimTell    = 30 * time.Second       // how often a claim that goes on failing is told of
 	strangeDelay = 30 * time.Second       // a job of a kind that this binary does not know is left to others
 )
 
@@ -38,6 +41,7 @@ type lane struct {
 	reset atomic.Bool   // start the next scan at the front
 	free  atomic.Int64
 	pace  pace // of the claims
+	out   outage
 	crew  *crew
 	wg    sync.WaitGroup // handlers
 
@@ -119,7 +123,7 @@ func (l *lane) hold(runs []*run) {
 	for _, r := range runs {
 		r.startedAt = now
 		r.lease = l.leaseOf.of(r.kind)
-		r.renewedAt.Store(now.UnixNano())
+		r.renewedAt.Store(l.engine.age(now))
 		l.held[r.token] = r
 	}
 }
@@ -156,6 +160,7 @@ func (l *lane) loop(ctx context.Context) {
 			from = bound{}
 			continue
 		}
+		l.out.over(l)
 		l.start(runs)
 		if l.tier == Critical {
 			l.engine.gate.came(0)
@@ -238,8 +243,36 @@ func (l *lane) claimFailed(ctx context.Context, err error) {
 	if isUniqueViolation(err) {
 		return // another claimer took an earlier job of the same ordering value: look again
 	}
-	l.engine.log.Warn().Err(err).Msg("claim failed")
-	l.engine.pauseCtx(ctx, 200*time.Millisecond)
+	l.engine.pauseCtx(ctx, l.out.failed(l, err, time.Now()))
+}
+
+// outage is a row of claims that failed: told of when it begins and ends and now and then in between, so that a
+// database which is away fills no disk with lines. Only used by the lane's loop.
+type outage struct {
+	began, told time.Time // zero: none
+	rest        time.Duration
+}
+
+// failed returns how long to wait before the next claim.
+func (o *outage) failed(l *lane, err error, now time.Time) time.Duration {
+	if o.began.IsZero() {
+		o.began = now
+	}
+	if now.Sub(o.told) >= claimTell {
+		o.told = now
+		l.engine.log.Warn().Err(err).Stringer("for", now.Sub(o.began).Round(time.Second)).Msg("claim failed")
+	}
+	o.rest = min(max(2*o.rest, claimRest), claimRested)
+	return o.rest
+}
+
+// over ends it with the first claim that works.
+func (o *outage) over(l *lane) {
+	if o.began.IsZero() {
+		return
+	}
+	l.engine.log.Info().Str("tier", string(l.tier)).Stringer("after", time.Since(o.began).Round(time.Second)).Msg("claims work again")
+	*o = outage{}
 }
 
 // start runs what was claimed.

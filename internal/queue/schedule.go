@@ -105,11 +105,15 @@ func (e *Engine) publishSchedules(ctx context.Context) error {
 	return nil
 }
 
-// scheduleLastSQL gives the database's clock and since when a schedule's fire times are not yet run.
+// scheduleLastSQL gives the database's clock and since when a schedule's fire times are not yet run. Where the clock
+// was ahead and is put right, times to come have run, or the schedule is from such a time: they do not run again, and do
+// not silence what comes before them.
 const scheduleLastSQL = `
 SELECT s.name,
        clock_timestamp(),
-       greatest(s.since, (SELECT max(fire_at) FROM schedule_runs AS r WHERE r.name = s.name))
+       coalesce(greatest(CASE WHEN s.since <= now() THEN s.since END,
+                         (SELECT max(fire_at) FROM schedule_runs AS r WHERE r.name = s.name AND r.fire_at <= now())),
+                now() - interval '1 minute')
   FROM schedules AS s
  WHERE s.enabled
    AND s.name = ANY ($1::text[])`

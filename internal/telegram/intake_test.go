@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -155,6 +156,23 @@ func (b *bench) pending(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return v.Pending
+}
+
+// A poller that died while the database's clock was an hour ahead must not keep the bot deaf for that hour.
+func TestALeaseOfAClockThatWasAheadIsTakenOver(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	st := newStation(t, b, dbtest.New(t), nil)
+	const ahead = `INSERT INTO update_pollers (bot_id, holder, token, lease_until) VALUES ($1, 'dead', 41, now() + interval '1 hour')`
+	if _, err := st.pool.Exec(t.Context(), ahead, b.client.BotID()); err != nil {
+		t.Fatal(err)
+	}
+	st.start(t)
+	b.say(t, "anybody?")
+	eventually(t, "heard", func() bool { return slices.Contains(st.seen.list(), "anybody?") })
+	if n := count(t, st.pool, "SELECT count(*) FROM update_pollers WHERE token = 42 AND lease_until < now() + interval '10 s'"); n != 1 {
+		t.Error("the lease was not taken anew")
+	}
 }
 
 func TestPollingHandlesUpdatesOfAChatOnceAndInOrder(t *testing.T) {

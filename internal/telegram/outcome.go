@@ -58,9 +58,9 @@ func (u Unknown) Error() string { return "telegram: outcome unknown: " + u.Err.E
 func (u Unknown) Unwrap() error { return u.Err }
 
 // Temporary says that the same request may succeed later: it was refused for
-// its time and not for what it says.
+// its time, or with the token that made it, and not for what it says.
 func (r Refused) Temporary() bool {
-	return r.Kind == TooMany || r.Kind == NotReached || r.Kind == Conflict
+	return r.Kind == TooMany || r.Kind == NotReached || r.Kind == Conflict || r.Kind == Unauthorized
 }
 
 // AsError is nil for Confirmed, else the outcome as an error that errors.As

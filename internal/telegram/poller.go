@@ -24,6 +24,8 @@ const (
 	maxBackoff  = 30 * time.Second
 )
 
+// A lease that ends later than one that begins now was given by a clock that has been put back since: without the
+// second alternative the bot would be deaf until that time comes, if its poller died.
 const pollerTakeSQL = `
 INSERT INTO update_pollers AS p (bot_id, holder, token, lease_until)
 VALUES ($1, $2, 1, clock_timestamp() + $3::interval)
@@ -32,6 +34,7 @@ VALUES ($1, $2, 1, clock_timestamp() + $3::interval)
        token = p.token + 1,
        lease_until = clock_timestamp() + $3::interval
  WHERE p.lease_until < clock_timestamp()
+    OR p.lease_until > clock_timestamp() + $3::interval
 RETURNING token`
 
 const pollerRenewSQL = `

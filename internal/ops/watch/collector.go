@@ -39,6 +39,7 @@ func NewCollector(db Reader, budget int64) *Collector {
 		{"model_tokens_today", "Tokens used and reserved since midnight UTC.", ""},
 		{"model_budget_tokens", "The day's budget; 0 is unlimited.", ""},
 		{"updates_stopped", "1 while Telegram's updates do not come.", ""},
+		{"clock_ahead_seconds", "How far the database's clock is ahead of this machine's.", ""},
 		{"channels_held", "Channels that publish nothing until they are reconciled after a restore.", ""},
 	} {
 		var labels []string
@@ -80,6 +81,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	put("model_tokens_today", float64(f.ModelTokensToday))
 	put("model_budget_tokens", float64(c.budget))
+	put("clock_ahead_seconds", f.ClockAhead.Seconds())
 	put("channels_held", float64(f.ChannelsHeld))
 	stopped := 0.0
 	if f.UpdatesStopped != "" {

@@ -22,7 +22,8 @@ type Lane struct {
 
 // Figures is one look at the database. Counts stop at countLimit.
 type Figures struct {
-	At                  time.Time // the database's clock
+	At                  time.Time     // the database's clock
+	ClockAhead          time.Duration // how far that is ahead of this machine's
 	Lanes               []Lane
 	DeadRows            int64         // in jobs, as the statistics estimate
 	OldestSnapshot      time.Duration // of any transaction that keeps dead rows from being removed
@@ -177,8 +178,10 @@ func (f *Figures) readLanes(ctx context.Context, db Reader) error {
 
 func (f *Figures) readDatabase(ctx context.Context, db Reader) error {
 	var snapshot float64
+	before := time.Now()
 	err := db.QueryRow(ctx, databaseFiguresSQL).Scan(&f.At, &f.DeadRows, &snapshot, &f.DatabaseBytes)
 	f.OldestSnapshot = seconds(snapshot)
+	f.ClockAhead = f.At.Sub(before.Add(time.Since(before) / 2))
 	return err
 }
 

@@ -42,6 +42,7 @@ const (
 	sourcesShare    = 0.3
 	sourcesFloor    = 3
 	budgetShare     = 0.9
+	clockLimit      = 30 * time.Second
 	stuckFactorLow  = 10 // critical: ten times its target
 	stuckFactorHigh = 12
 )
@@ -115,6 +116,11 @@ func Judge(f Figures, h History, budget int64) []Condition {
 		Name: "PostonceChannelsHeld", Severity: Warning, For: 15 * time.Minute,
 		Detail: fmt.Sprintf("%d channels wait for reconciliation after a restore", f.ChannelsHeld),
 		Args:   Args{"Count": f.ChannelsHeld},
+	})
+	add(f.ClockAhead.Abs() > clockLimit, Condition{
+		Name: "PostonceClockSkew", Severity: Warning, For: 2 * time.Minute,
+		Detail: fmt.Sprintf("the database's clock is %s ahead of this machine's", f.ClockAhead.Round(time.Second)),
+		Args:   Args{"Seconds": int(f.ClockAhead.Abs() / time.Second)},
 	})
 	add(f.UpdatesStopped != "", Condition{
 		Name: "PostonceUpdatesStopped", Severity: Critical, For: 2 * time.Minute, Detail: f.UpdatesStopped,

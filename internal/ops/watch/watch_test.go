@@ -28,7 +28,7 @@ func bad() (watch.Figures, watch.History) {
 			{Tier: queue.Bulk, Depth: 40, OldestAge: time.Minute},
 		},
 		OldestSnapshot: 20 * time.Minute, Completed: 100, Archived: 3, LeasesLost: 3, StrictInDoubt: 1,
-		Sources: map[string]int{"failing": 4, "healthy": 6}, ModelTokensToday: 90, ChannelsHeld: 1,
+		Sources: map[string]int{"failing": 4, "healthy": 6}, ModelTokensToday: 90, ChannelsHeld: 1, ClockAhead: -time.Minute,
 		UpdatesStopped: "another program polls with the same token",
 	}
 	rising := [3]int{30, 20, 10}
@@ -48,7 +48,7 @@ func TestJudgeNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	f, h := bad()
 	want := []string{
-		"PostonceArchiveInflow", "PostonceChannelsHeld", "PostonceLeasesLost", "PostonceModelBudget", "PostonceOldSnapshot",
+		"PostonceArchiveInflow", "PostonceChannelsHeld", "PostonceClockSkew", "PostonceLeasesLost", "PostonceModelBudget", "PostonceOldSnapshot",
 		"PostonceQueueGrowing/default", "PostonceQueueStuck/critical", "PostonceSourcesFailing", "PostonceUnconfirmed", "PostonceUpdatesStopped",
 	}
 	if diff := cmp.Diff(want, names(watch.Judge(f, h, 100))); diff != "" {
@@ -65,7 +65,7 @@ func TestJudgeIsQuietWhereAllIsWell(t *testing.T) {
 			{Tier: queue.Bulk, Depth: 40, OldestAge: time.Minute},
 		},
 		OldestSnapshot: 10 * time.Minute, Completed: 1000, Archived: 9, LeasesLost: 2,
-		Sources: map[string]int{"failing": 2, "healthy": 3}, ModelTokensToday: 1e9,
+		Sources: map[string]int{"failing": 2, "healthy": 3}, ModelTokensToday: 1e9, ClockAhead: 20 * time.Second,
 	}
 	h := watch.History{queue.Critical: {3, 2, 1}, queue.Default: {9_100, 9_200, 9_300}, queue.Bulk: {-1, -1, -1}}
 	if got := names(watch.Judge(f, h, 0)); len(got) > 0 {
@@ -269,7 +269,7 @@ func TestTheCollectorSaysWhenItCannotRead(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
 	series, up := gather(t, pool)
-	if up != 1 || len(series) != 9 || series["postonce_sources"] != 4 || series["postonce_effects_in_doubt"] != 2 {
+	if up != 1 || len(series) != 10 || series["postonce_sources"] != 4 || series["postonce_effects_in_doubt"] != 2 {
 		t.Errorf("up %v, series %v", up, series)
 	}
 	pool.Close()
