@@ -103,13 +103,13 @@ func (c *Chat) opsKinds(ctx context.Context, t *turn, d tapped) error {
 		if k.Paused {
 			text, on = "▶️ "+k.Kind, 0
 		}
-		list = append(list, button{text: text, data: data("oz", on, k.Kind)})
+		list = append(list, button{text: text, data: data("oz", on, k.Kind, n)})
 	}
 	m.rows = append(columns(2, list), pager(n, more, func(p int) string { return data("ok", p) }), row(button{text: t.Plain("button.back"), data: data("op")}))
 	return t.show(ctx, m)
 }
 
-// kindPaused stops or starts a job kind. Tap: oz:<0|1>:<kind>.
+// kindPaused stops or starts a job kind and stays on its page. Tap: oz:<0|1>:<kind>:<page>.
 func (c *Chat) kindPaused(ctx context.Context, t *turn, d tapped) error {
 	do, code := c.desk.ResumeKind, "ops.resumed"
 	if d.int(0) == 1 {
@@ -121,7 +121,7 @@ func (c *Chat) kindPaused(ctx context.Context, t *turn, d tapped) error {
 	if err := t.toast(ctx, code, texts.Args{"Kind": d.text(1)}); err != nil {
 		return err
 	}
-	return c.opsKinds(ctx, t, tapped{})
+	return c.opsKinds(ctx, t, parseTap(data("ok", d.int(2))))
 }
 
 // releaseAsked asks back before a channel that is held after a restored backup
@@ -148,13 +148,21 @@ func (c *Chat) channelReleased(ctx context.Context, t *turn, d tapped) error {
 
 const archivePerPage = 8
 
-// opsArchive lists open rows of the archive. Tap: oa:<page>.
+// opsArchive lists open rows of the archive, from below a job's number on. Tap: oa:<job>, 0 for the newest.
 func (c *Chat) opsArchive(ctx context.Context, t *turn, d tapped) error {
-	list, err := c.desk.Archive(ctx, t.by(), 200)
+	before := d.int64(0)
+	list, err := c.desk.Archive(ctx, t.by(), before, archivePerPage+1)
 	if err != nil {
 		return err
 	}
-	part, n, more := page(list, d.int(0), archivePerPage)
+	part := first(list, archivePerPage)
+	var turns []button
+	if before != 0 {
+		turns = append(turns, button{text: "«", data: data("oa", 0)})
+	}
+	if len(list) > len(part) {
+		turns = append(turns, button{text: "›", data: data("oa", part[len(part)-1].ID)})
+	}
 	var lines []texts.HTML
 	var jobs []button
 	for _, j := range part {
@@ -165,7 +173,7 @@ func (c *Chat) opsArchive(ctx context.Context, t *turn, d tapped) error {
 		lines = append(lines, t.HTML("ops.archive_empty"))
 	}
 	m := message{text: t.HTML("ops.archive_screen", texts.Args{"List": joinHTML("\n", lines...)})}
-	m.rows = append(columns(4, jobs), pager(n, more, func(p int) string { return data("oa", p) }), row(button{text: t.Plain("button.back"), data: data("op")}))
+	m.rows = append(columns(4, jobs), turns, row(button{text: t.Plain("button.back"), data: data("op")}))
 	return t.show(ctx, m)
 }
 

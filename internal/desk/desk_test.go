@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -223,6 +224,45 @@ func TestWhatPeopleLookAt(t *testing.T) {
 	ops, err := b.desk.Ops(ctx, ann)
 	if err != nil || len(ops.Tiers) != 3 {
 		t.Errorf("ops: %+v, %v", ops, err)
+	}
+}
+
+const archivedTest = `
+WITH many AS (
+  INSERT INTO job_keys (job_id, kind, key)
+  SELECT nextval('job_id_seq'), 'gone', g::text FROM generate_series(1, 150) AS g
+  RETURNING job_id, key::integer AS n
+)
+INSERT INTO job_archive (job_id, kind, tier, key, generation, payload, reason, needs_reconcile, failures, expiries, enqueued_at,
+                         status, resolved_at, resolved_by, resolution)
+SELECT job_id, 'gone', 'default', n::text, 0, '{}', 'permanent', false, 1, 0, now(),
+       CASE WHEN n <= 5 THEN 'open' ELSE 'closed' END, CASE WHEN n > 5 THEN now() END,
+       CASE WHEN n > 5 THEN 'bob' END, CASE WHEN n > 5 THEN 'dismissed' END
+  FROM many`
+
+func TestTheOpenArchiveIsFoundBehindWhatWasDecided(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for _, q := range []string{archivedTest, `UPDATE people SET access = 'operator' WHERE id = 11`} {
+		if _, err := b.pool.Exec(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var keys []string
+	for before := int64(0); ; {
+		list, err := b.desk.Archive(t.Context(), ann, before, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) == 0 {
+			break
+		}
+		for _, v := range list {
+			keys, before = append(keys, v.Key), v.ID
+		}
+	}
+	if got := strings.Join(keys, " "); got != "5 4 3 2 1" {
+		t.Errorf("the pages of the open archive hold %q", got)
 	}
 }
 

@@ -22,14 +22,30 @@ SELECT t.tier,
        (SELECT count(*) FROM jobs j WHERE j.tier = t.tier AND j.state = 'leased')
   FROM unnest(ARRAY['critical', 'default', 'bulk']) AS t (tier)`
 
+// The hour is read once for all kinds together.
 const opsKindsSQL = `
+WITH done AS (
+  SELECT kind,
+         count(*) AS n
+    FROM job_history
+   WHERE finished_at > now() - interval '1 hour'
+   GROUP BY kind
+), failed AS (
+  SELECT kind,
+         count(*) AS n
+    FROM job_attempts
+   WHERE at > now() - interval '1 hour'
+     AND outcome IN ('transient', 'permanent', 'unknown', 'lease_expired')
+   GROUP BY kind
+)
 SELECT k.name,
        k.tier,
        k.paused,
-       (SELECT count(*) FROM job_history h WHERE h.kind = k.name AND h.finished_at > now() - interval '1 hour'),
-       (SELECT count(*) FROM job_attempts a WHERE a.kind = k.name AND a.at > now() - interval '1 hour'
-           AND a.outcome IN ('transient', 'permanent', 'unknown', 'lease_expired'))
+       coalesce(d.n, 0),
+       coalesce(f.n, 0)
   FROM job_kinds k
+  LEFT JOIN done d ON d.kind = k.name
+  LEFT JOIN failed f ON f.kind = k.name
  ORDER BY k.name`
 
 const opsArchiveSQL = `
@@ -52,11 +68,18 @@ SELECT id,
    AND seen_at > now() - interval '5 minutes'
  ORDER BY id`
 
+// The last run of each by its key: three months of runs are a million rows.
 const opsSchedulesSQL = `
-SELECT name,
-       max(fire_at)
-  FROM schedule_runs
- GROUP BY name`
+SELECT s.name,
+       r.fire_at
+  FROM schedules s
+ CROSS JOIN LATERAL (
+       SELECT fire_at
+         FROM schedule_runs
+        WHERE name = s.name
+        ORDER BY fire_at DESC
+        LIMIT 1
+       ) r`
 
 const opsDoubtsSQL = `
 SELECT count(*)
@@ -165,21 +188,20 @@ func (d *Desk) pauseKind(ctx context.Context, by int64, kind string, paused bool
 	return changed, err
 }
 
-// Archive lists the open archive, the newest first, at most 100; for operators.
-func (d *Desk) Archive(ctx context.Context, by int64, limit int) ([]ArchivedView, error) {
+// Archive lists the open archive, the newest first, at most 100 at once; before, where it is not 0, goes on below that
+// job's number. For operators.
+func (d *Desk) Archive(ctx context.Context, by, before int64, limit int) ([]ArchivedView, error) {
 	if err := d.operator(ctx, d.pool, by); err != nil {
 		return nil, err
 	}
 	const most = 100
-	rows, err := queue.List(ctx, d.pool, queue.Filter{State: "archived", Limit: max(1, min(limit, most))})
+	rows, err := queue.List(ctx, d.pool, queue.Filter{Open: true, Before: before, Limit: max(1, min(limit, most))})
 	if err != nil {
 		return nil, err
 	}
-	var out []ArchivedView
-	for _, r := range rows {
-		if string(r.Status) == "open" {
-			out = append(out, archivedView(r))
-		}
+	out := make([]ArchivedView, len(rows))
+	for i, r := range rows {
+		out[i] = archivedView(r)
 	}
 	return out, nil
 }
@@ -218,7 +240,7 @@ func jobError(err error) error {
 	for _, known := range []struct {
 		err error
 		why string
-	}{{queue.ErrNotFound, "not_found"}, {queue.ErrUnsettled, "unsettled"}, {queue.ErrDecided, "decided"}} {
+	}{{queue.ErrNotFound, "not_found"}, {queue.ErrUnsettled, "unsettled"}, {queue.ErrDecided, "decided"}, {queue.ErrInFlight, "in_flight"}} {
 		if errors.Is(err, known.err) {
 			return &Error{Code: CodeJob, Args: map[string]any{"why": known.why}, Cause: err}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/postonce/postonce/internal/postgres"
 
@@ -48,7 +47,7 @@ SELECT p.id,
        p.channel_id,
        p.state,
        p.effect_key,
-       coalesce(e.deadline_at, p.started_at),
+       coalesce(e.deadline_at, p.started_at) > clock_timestamp(),
        ` + PublicationLeft + `
   FROM publications p
   LEFT JOIN effects e ON e.effect_key = p.effect_key
@@ -65,11 +64,11 @@ func (s *Service) SettleTx(ctx context.Context, tx pgx.Tx, w Settlement) error {
 		id, channelID int64
 		state         editorial.PublicationState
 		effectKey     string
-		deadline      time.Time
+		underWay      bool // the request may be: its deadline is to come
 		left          bool
 	}
 	read := func() error {
-		return tx.QueryRow(ctx, publicationOfSQL, w.DraftID).Scan(&p.id, &p.channelID, &p.state, &p.effectKey, &p.deadline, &p.left)
+		return tx.QueryRow(ctx, publicationOfSQL, w.DraftID).Scan(&p.id, &p.channelID, &p.state, &p.effectKey, &p.underWay, &p.left)
 	}
 	if err := read(); err != nil {
 		return settleError(w.DraftID, err)
@@ -105,7 +104,7 @@ func (s *Service) SettleTx(ctx context.Context, tx pgx.Tx, w Settlement) error {
 			DraftID: w.DraftID, ChannelID: p.channelID, EffectKey: p.effectKey, IDs: ids, How: "person", By: w.By,
 		})
 	case NotThere:
-		if s.cfg.Now().Before(p.deadline) {
+		if p.underWay {
 			return ErrInFlight
 		}
 		if err := queue.SettleTx(ctx, tx, p.effectKey, false, "", by); err != nil {

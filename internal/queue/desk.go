@@ -65,7 +65,8 @@ func (d *Desk) Dismiss(ctx context.Context, jobID int64, by string) (Decision, e
 }
 
 // Replay enqueues an archived job anew, with its original payload, under the next generation of its key.
-// ErrUnsettled: an effect is in doubt and no evidence was given.
+// ErrUnsettled: an effect is in doubt and no evidence was given. ErrInFlight: it is said not to have happened, and
+// its request may still be under way.
 func (d *Desk) Replay(ctx context.Context, jobID int64, by string, says Evidence) (Decision, error) {
 	return d.decide(ctx, jobID, by, StatusReplayed, func(ctx context.Context, tx pgx.Tx, a *archived) error {
 		if err := d.settleDoubts(ctx, tx, a, says, by); err != nil {
@@ -186,7 +187,8 @@ func (a *archived) resolve(ctx context.Context, tx pgx.Tx, s Status, by, how str
 }
 
 const effectsInDoubtSQL = `
-SELECT effect_key
+SELECT effect_key,
+       CASE WHEN deadline_at > clock_timestamp() THEN deadline_at END
   FROM effects
  WHERE job_id = $1
    AND state IN ('intent', 'unknown')
@@ -199,12 +201,23 @@ func (d *Desk) settleDoubts(ctx context.Context, tx pgx.Tx, a *archived, says Ev
 	if err != nil {
 		return err
 	}
-	keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil || len(keys) == 0 {
+	var keys []string
+	var key string
+	var until, underWay *time.Time
+	_, err = pgx.ForEachRow(rows, []any{&key, &until}, func() error {
+		keys = append(keys, key)
+		if until != nil && (underWay == nil || until.After(*underWay)) {
+			underWay = until
+		}
+		return nil
+	})
+	switch {
+	case err != nil || len(keys) == 0:
 		return err
-	}
-	if says == NoEvidence {
+	case says == NoEvidence:
 		return ErrUnsettled
+	case says == EvidenceNotDone && underWay != nil:
+		return &InFlightError{Until: *underWay}
 	}
 	s := d.Registry.kind(a.kind)
 	if s == nil {

@@ -67,6 +67,14 @@ func TestReplayNeedsAWordAboutTheDoubt(t *testing.T) {
 	if _, err := desk.Replay(t.Context(), id, "ann", queue.NoEvidence); !errors.Is(err, queue.ErrUnsettled) {
 		t.Fatalf("without evidence: %v", err)
 	}
+	var underWay *queue.InFlightError
+	if _, err := desk.Replay(t.Context(), id, "ann", queue.EvidenceNotDone); !errors.Is(err, queue.ErrInFlight) || !errors.As(err, &underWay) || underWay.Until.IsZero() {
+		t.Fatalf("while the request may be under way: %v", err)
+	}
+	b.tx(func(ctx context.Context, tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE effects SET deadline_at = clock_timestamp()`)
+		return err
+	})
 	first, err := desk.Replay(t.Context(), id, "ann", queue.EvidenceNotDone)
 	if err != nil {
 		t.Fatal(err)

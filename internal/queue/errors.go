@@ -22,9 +22,23 @@ var (
 	ErrNotFound = errors.New("queue: not found")
 	// ErrUnsettled refuses a replay while an effect of the job is in doubt.
 	ErrUnsettled = errors.New("queue: an effect of this job is in doubt; say first what the outside world shows")
+	// ErrInFlight refuses "it did not happen" while the request may still be under way: what is not there yet may
+	// still come. The error is an *InFlightError.
+	ErrInFlight = errors.New("queue: the request may still be under way")
 	// ErrDecided means that an archive row was already decided in another way.
 	ErrDecided = errors.New("queue: already decided otherwise")
 )
+
+// InFlightError is an ErrInFlight that says until when, by the database's clock.
+type InFlightError struct{ Until time.Time }
+
+// Error implements error.
+func (e *InFlightError) Error() string {
+	return ErrInFlight.Error() + " until " + e.Until.UTC().Format(time.RFC3339)
+}
+
+// Is makes it an ErrInFlight.
+func (e *InFlightError) Is(target error) bool { return target == ErrInFlight }
 
 type errorClass int
 

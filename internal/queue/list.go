@@ -92,18 +92,27 @@ const jobRowSources = `
           LIMIT 1
        ) AS h ON true`
 
-// jobListSQL: live jobs and the archive; without a state the live ones and what is open.
+// jobListSQL: live jobs and the archive; without a state the live ones and what is open. Each side brings what the
+// page may need in the order of its own index, so that a page costs the same however much lies in the archive.
 const jobListSQL = `
 WITH chosen AS (
-  SELECT id AS job_id
-    FROM jobs
-   WHERE ($1 = '' OR state = $1)
-     AND ($2 = '' OR kind = $2)
+  (SELECT id AS job_id
+     FROM jobs
+    WHERE ($1 = '' OR state = $1)
+      AND ($2 = '' OR kind = $2)
+      AND ($4 = 0 OR id < $4)
+      AND NOT $5
+    ORDER BY id DESC
+    LIMIT $3)
    UNION ALL
-  SELECT job_id
-    FROM job_archive
-   WHERE ($1 = '' AND status = 'open' OR $1 IN (status, reason, 'archived'))
-     AND ($2 = '' OR kind = $2)
+  (SELECT job_id
+     FROM job_archive
+    WHERE ($1 = '' AND status = 'open' OR $1 IN (status, reason, 'archived'))
+      AND ($2 = '' OR kind = $2)
+      AND ($4 = 0 OR job_id < $4)
+      AND (NOT $5 OR status = 'open')
+    ORDER BY job_id DESC
+    LIMIT $3)
    ORDER BY job_id DESC
    LIMIT $3
 )
@@ -141,12 +150,24 @@ SELECT ` + jobRowColumns + `
  ORDER BY k.job_id
  LIMIT 200`
 
-// Filter chooses rows. State is one of ready, leased, archived, a reason or a status of the archive; empty:
-// live jobs and open archive rows. Kind may be empty. Limit 0 is 100.
+// Filter chooses rows. State is one of States; empty: live jobs and open archive rows. Kind may be empty. Limit 0
+// is 100. Before, where it is not 0, goes on below that job's number: the next page. Open leaves only what is open in
+// the archive.
 type Filter struct {
-	State string
-	Kind  string
-	Limit int
+	State  string
+	Kind   string
+	Limit  int
+	Before int64
+	Open   bool
+}
+
+// States are the words that Filter.State knows: of live jobs, the archive as a whole, its reasons and its statuses.
+func States() []string {
+	states := []string{"ready", "leased", "archived"}
+	for _, r := range Reasons() {
+		states = append(states, string(r))
+	}
+	return append(states, string(StatusOpen), string(StatusReconciled), string(StatusReplayed), string(StatusClosed))
 }
 
 // List returns jobs, newest first.
@@ -154,7 +175,7 @@ func List(ctx context.Context, db Reader, f Filter) ([]Row, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
-	return readRows(ctx, db, jobListSQL, f.State, f.Kind, f.Limit)
+	return readRows(ctx, db, jobListSQL, f.State, f.Kind, f.Limit, f.Before, f.Open)
 }
 
 // PendingOf returns what a person caused that is waiting, running, failing or unconfirmed, newest first.

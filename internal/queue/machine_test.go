@@ -310,6 +310,7 @@ func (m *machine) doDecide(rt *rapid.T) {
 	ctx := context.Background()
 	switch rapid.SampledFrom([]string{"replay", "blind replay", "confirm", "dismiss"}).Draw(rt, "decision") {
 	case "replay":
+		m.exec(`UPDATE effects SET deadline_at = clock_timestamp() WHERE job_id = $1`, j.id) // nothing is under way any more
 		d, err := m.desk.Replay(ctx, j.id, "ann", truth)
 		m.ok(err)
 		m.settle(e, doubt, string(truth))

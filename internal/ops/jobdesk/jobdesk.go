@@ -13,8 +13,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -23,12 +25,12 @@ import (
 )
 
 // Usage is the command's help.
-const Usage = `usage: postonce jobs list [--state S] [--kind K] [--limit N] [--json]
+const Usage = `usage: postonce jobs list [--state S] [--kind K] [--limit N] [--before ID] [--json]
        postonce jobs show ID [--json]
        postonce jobs confirm ID --by NAME             it happened: the doubt is over
        postonce jobs replay ID --by NAME [--outside done|not_done]
        postonce jobs dismiss ID --by NAME             leave it as it is
-       postonce jobs replay-all --by NAME [--state REASON] [--kind K] [--rate N]
+       postonce jobs replay-all --by NAME [--state REASON] [--kind K] [--rate N] [--limit N]
 states: ready leased archived · unconfirmed lease_lost_twice permanent exhausted cancelled · open reconciled replayed closed`
 
 // UsageError is a mistake on the command line.
@@ -43,17 +45,23 @@ type Desk struct {
 	Out      io.Writer
 	// DefaultBy signs decisions when --by is not given; empty demands --by.
 	DefaultBy string
-	// Sleep waits between bulk replays; nil sleeps.
-	Sleep func(time.Duration)
+	// Sleep waits between bulk replays, and no longer than ctx; nil sleeps.
+	Sleep func(ctx context.Context, d time.Duration)
 }
 
 // options are the flags of all subcommands; each takes those that it knows.
 type options struct {
 	state, kind, by, outside string
 	limit, rate              int
+	before                   int64
 	json                     bool
 	id                       int64
 }
+
+const (
+	listed = 100  // rows of a list, unless --limit says otherwise
+	page   = 1000 // rows that replay-all reads at once
+)
 
 // Run executes `jobs ARGS`. It returns a *UsageError for a wrong command line.
 func (d *Desk) Run(ctx context.Context, args []string) error {
@@ -101,8 +109,9 @@ func parse(verb string, args []string) (options, error) {
 	fs.StringVar(&o.kind, "kind", "", "")
 	fs.StringVar(&o.by, "by", "", "")
 	fs.StringVar(&o.outside, "outside", "", "")
-	fs.IntVar(&o.limit, "limit", 100, "")
+	fs.IntVar(&o.limit, "limit", 0, "")
 	fs.IntVar(&o.rate, "rate", 10, "")
+	fs.Int64Var(&o.before, "before", 0, "")
 	fs.BoolVar(&o.json, "json", false, "")
 	var rest []string
 	for len(args) > 0 {
@@ -113,6 +122,9 @@ func parse(verb string, args []string) (options, error) {
 		if len(args) > 0 {
 			rest, args = append(rest, args[0]), args[1:]
 		}
+	}
+	if err := check(verb, o, fs); err != nil {
+		return o, err
 	}
 	wantID := verb == "show" || verb == "confirm" || verb == "replay" || verb == "dismiss"
 	switch {
@@ -131,18 +143,65 @@ func parse(verb string, args []string) (options, error) {
 	return o, nil
 }
 
+// check refuses what would be ignored in silence: a word that is no state, a flag that another verb takes.
+func check(verb string, o options, fs *flag.FlagSet) error {
+	states := queue.States()
+	if verb == "replay-all" {
+		states = []string{string(queue.StatusOpen)}
+		for _, r := range queue.Reasons() {
+			states = append(states, string(r))
+		}
+	}
+	takes := map[string][]string{"outside": {"replay"}, "rate": {"replay-all"}, "before": {"list"}, "limit": {"list", "replay-all"}}
+	var err error
+	fs.Visit(func(f *flag.Flag) {
+		if by, limited := takes[f.Name]; limited && !slices.Contains(by, verb) {
+			err = &UsageError{fmt.Sprintf("jobs %s takes no --%s\n%s", verb, f.Name, Usage)}
+		}
+		if f.Name == "limit" && o.limit < 1 || f.Name == "before" && o.before < 1 {
+			err = &UsageError{fmt.Sprintf("jobs %s: --%s is %s: want 1 or more", verb, f.Name, f.Value)}
+		}
+	})
+	if err == nil && o.state != "" && !slices.Contains(states, o.state) {
+		err = &UsageError{fmt.Sprintf("jobs %s: --state is %q: want one of %s", verb, o.state, strings.Join(states, ", "))}
+	}
+	return err
+}
+
 func (d *Desk) list(ctx context.Context, o options) error {
-	rows, err := queue.List(ctx, d.Pool, queue.Filter{State: o.state, Kind: o.kind, Limit: o.limit})
+	if o.limit == 0 {
+		o.limit = listed
+	}
+	// One more than is shown: whether there is another page.
+	rows, err := queue.List(ctx, d.Pool, queue.Filter{State: o.state, Kind: o.kind, Limit: o.limit + 1, Before: o.before})
 	if err != nil {
 		return err
 	}
+	if err := d.knows(o.kind, rows); err != nil {
+		return err
+	}
+	more := len(rows) > o.limit
+	rows = rows[:min(len(rows), o.limit)]
 	if o.json {
 		if rows == nil {
 			rows = []queue.Row{}
 		}
 		return d.json(rows)
 	}
-	return printRows(d.Out, rows)
+	if err := printRows(d.Out, rows); err != nil || !more {
+		return err
+	}
+	_, err = fmt.Fprintf(d.Out, "these are %d; older ones: --before %d\n", len(rows), rows[len(rows)-1].JobID)
+	return err
+}
+
+// knows refuses a kind that nobody has: neither this program nor any row.
+func (d *Desk) knows(kind string, rows []queue.Row) error {
+	kinds := d.Registry.Kinds()
+	if kind == "" || len(rows) > 0 || slices.Contains(kinds, kind) {
+		return nil
+	}
+	return &UsageError{fmt.Sprintf("jobs: no job is of the kind %q; there are %s", kind, strings.Join(kinds, ", "))}
 }
 
 func (d *Desk) show(ctx context.Context, o options) error {
@@ -179,6 +238,9 @@ func (d *Desk) decide(ctx context.Context, verb string, o options) error {
 		return fmt.Errorf("job %d: already decided otherwise: %s by %s at %s, and a decision stands: `postonce jobs show %d`",
 			o.id, decision.Status, decision.By, stamp(&decision.At), o.id)
 	}
+	if errors.Is(err, queue.ErrNotFound) {
+		return d.whereabouts(ctx, o.id)
+	}
 	if err != nil {
 		return explain(o.id, err)
 	}
@@ -196,8 +258,26 @@ func evidence(s string) (queue.Evidence, error) {
 	return "", &UsageError{fmt.Sprintf("jobs replay: --outside is %q: want done or not_done, as the outside world shows", s)}
 }
 
+// whereabouts says why a job has nothing to decide.
+func (d *Desk) whereabouts(ctx context.Context, id int64) error {
+	t, err := queue.Show(ctx, d.Pool, id)
+	switch {
+	case errors.Is(err, queue.ErrNotFound):
+		return explain(id, err)
+	case err != nil:
+		return err
+	case t.State == "completed":
+		return fmt.Errorf("job %d: it completed at %s: there is nothing to decide", id, stamp(t.EndedAt))
+	case t.State == "gone":
+		return fmt.Errorf("job %d: it ended longer ago than is kept, and not in the archive: there is nothing to decide", id)
+	}
+	return fmt.Errorf("job %d: it is in the queue (%s) and decides by itself: only what lies in the archive waits for a person", id, t.State)
+}
+
 // replayAll replays what is open and certain, at most rate jobs a second: what
-// is in doubt is left out, each of those needs a person's word of its own.
+// is in doubt is left out, each of those needs a person's word of its own. It
+// goes through all pages, newest first; one that somebody else decided meanwhile
+// is his. When it is stopped it says how far it came.
 func (d *Desk) replayAll(ctx context.Context, o options) error {
 	if o.by == "" {
 		return &UsageError{"jobs replay-all needs --by NAME: every decision has an author"}
@@ -205,57 +285,107 @@ func (d *Desk) replayAll(ctx context.Context, o options) error {
 	if o.rate < 1 {
 		return &UsageError{fmt.Sprintf("jobs replay-all: --rate is %d: want 1 or more jobs a second", o.rate)}
 	}
-	if o.state == "" {
-		o.state = string(queue.StatusOpen)
+	if o.limit == 0 {
+		o.limit = math.MaxInt
 	}
-	rows, err := queue.List(ctx, d.Pool, queue.Filter{State: o.state, Kind: o.kind, Limit: o.limit})
-	if err != nil {
+	var sum summary
+	err := d.replayPages(ctx, o, &sum)
+	if ctx.Err() != nil {
+		err = errors.New("jobs replay-all: stopped; the same command goes on with the rest")
+	}
+	var wrong *UsageError
+	if errors.As(err, &wrong) {
 		return err
 	}
-	sleep := d.Sleep
-	if sleep == nil {
-		sleep = time.Sleep
+	if o.json {
+		return errors.Join(err, d.json(sum))
+	}
+	text := fmt.Sprintf("%d replayed, %d left because they are in doubt", sum.Replayed, sum.InDoubt)
+	if sum.Decided > 0 {
+		text += fmt.Sprintf(", %d decided by somebody else meanwhile", sum.Decided)
+	}
+	_, werr := fmt.Fprintln(d.Out, text)
+	return errors.Join(err, werr)
+}
+
+func (d *Desk) replayPages(ctx context.Context, o options, sum *summary) error {
+	for before := int64(0); ; {
+		rows, err := queue.List(ctx, d.Pool, queue.Filter{State: o.state, Kind: o.kind, Limit: page, Before: before, Open: true})
+		if err != nil {
+			return err
+		}
+		if before == 0 {
+			if err := d.knows(o.kind, rows); err != nil {
+				return err
+			}
+		}
+		for _, r := range rows {
+			if sum.Replayed >= o.limit {
+				return nil
+			}
+			if err := d.replayOne(ctx, r, o, sum); err != nil {
+				return err
+			}
+		}
+		if len(rows) < page {
+			return nil
+		}
+		before = rows[len(rows)-1].JobID
+	}
+}
+
+func (d *Desk) replayOne(ctx context.Context, r queue.Row, o options, sum *summary) error {
+	if r.NeedsReconcile {
+		sum.InDoubt++
+		return nil
 	}
 	desk := &queue.Desk{Pool: d.Pool, Registry: d.Registry}
-	var sum summary
-	for _, r := range rows {
-		if r.State != "archived" || r.Status != queue.StatusOpen {
-			continue
-		}
-		if r.NeedsReconcile {
-			sum.InDoubt++
-			continue
-		}
-		if _, err := desk.Replay(ctx, r.JobID, o.by, queue.NoEvidence); errors.Is(err, queue.ErrUnsettled) {
-			sum.InDoubt++
-			continue
-		} else if err != nil {
-			return explain(r.JobID, err)
-		}
+	decision, err := desk.Replay(ctx, r.JobID, o.by, queue.NoEvidence)
+	switch {
+	case errors.Is(err, queue.ErrUnsettled):
+		sum.InDoubt++
+	case errors.Is(err, queue.ErrDecided), err == nil && !decision.Fresh:
+		sum.Decided++
+	case err != nil:
+		return explain(r.JobID, err)
+	default:
 		sum.Replayed++
-		sleep(time.Second / time.Duration(o.rate))
+		d.sleep(ctx, time.Second/time.Duration(o.rate))
 	}
-	if o.json {
-		return d.json(sum)
+	return ctx.Err()
+}
+
+func (d *Desk) sleep(ctx context.Context, pause time.Duration) {
+	if d.Sleep != nil {
+		d.Sleep(ctx, pause)
+		return
 	}
-	_, err = fmt.Fprintf(d.Out, "%d replayed, %d left because they are in doubt\n", sum.Replayed, sum.InDoubt)
-	return err
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 type summary struct {
 	Replayed int `json:"replayed"`
 	InDoubt  int `json:"in_doubt"`
+	Decided  int `json:"decided_meanwhile"`
 }
 
 // explain turns the queue's refusals into what an operator can do.
 func explain(id int64, err error) error {
+	var underWay *queue.InFlightError
 	switch {
+	case errors.As(err, &underWay):
+		return fmt.Errorf("job %d: its request may still be under way until %s: what is not there yet may still come. Look again after that, then say --outside not_done", id, stamp(&underWay.Until))
 	case errors.Is(err, queue.ErrUnsettled):
 		return fmt.Errorf("job %d: an outside effect is in doubt, so it is not run again blindly: look outside (`postonce jobs show %d` says where), then say --outside done or --outside not_done, or confirm it", id, id)
 	case errors.Is(err, queue.ErrDecided):
 		return fmt.Errorf("job %d: an effect of it was settled otherwise meanwhile: %w", id, err)
 	case errors.Is(err, queue.ErrNotFound):
-		return fmt.Errorf("job %d: not in the archive (a live job decides by itself; one past its retention is gone): `postonce jobs list`", id)
+		return fmt.Errorf("job %d: not in the archive: there never was such a job, or its number is not kept any more: `postonce jobs list`", id)
 	}
 	return err
 }
