@@ -29,6 +29,9 @@ func (e *Engine) janitorLoop(ctx context.Context) {
 			if kerr := e.purge(ctx); err == nil {
 				err = kerr
 			}
+			if kerr := e.purgeKeys(ctx); err == nil {
+				err = kerr
+			}
 		}
 		if err != nil && ctx.Err() == nil {
 			e.log.Warn().Err(err).Msg("housekeeping failed; the next round tries again")
@@ -193,27 +196,72 @@ const attemptsPurgeSQL = `
 DELETE FROM job_attempts
  WHERE at < now() - interval '15 days'`
 
+// keysPurgeSQL reads one batch of keys in the order of their jobs' numbers, which is that of time, from where the last
+// one ended, and forgets those of the kinds that keep theirs for $1. It ends before the first that is younger. What is
+// still needed when it is read stays for good: that is the safe side. It answers with how many it read.
 const keysPurgeSQL = `
-DELETE FROM job_keys AS k
- USING job_kinds
- WHERE job_kinds.name = k.kind
-   AND k.seen_at < now() - job_kinds.keep_keys
-   AND NOT EXISTS (
-         SELECT
-           FROM jobs
-          WHERE jobs.id = k.job_id
-       )
-   AND NOT EXISTS (
-         SELECT
-           FROM job_archive
-          WHERE job_archive.job_id = k.job_id
-            AND job_archive.status = 'open'
-       )`
+WITH keeping AS MATERIALIZED (
+  SELECT name,
+         keys_read_to
+    FROM job_kinds
+   WHERE keep_keys = $1
+     FOR UPDATE
+), batch AS MATERIALIZED (
+  SELECT job_id,
+         kind,
+         seen_at
+    FROM job_keys
+   WHERE job_id > (SELECT min(keys_read_to) FROM keeping)
+   ORDER BY job_id
+   LIMIT $2
+), old AS MATERIALIZED (
+  SELECT job_id,
+         kind
+    FROM batch
+   WHERE job_id < coalesce((SELECT min(job_id) FROM batch WHERE seen_at >= now() - $1::interval), 9223372036854775807)
+), gone AS (
+  DELETE FROM job_keys AS k
+   USING old
+   WHERE k.job_id = old.job_id
+     AND old.kind IN (SELECT name FROM keeping)
+     AND NOT EXISTS (
+           SELECT
+             FROM jobs
+            WHERE jobs.id = k.job_id
+         )
+     AND NOT EXISTS (
+           SELECT
+             FROM job_archive
+            WHERE job_archive.job_id = k.job_id
+              AND job_archive.status = 'open'
+         )
+), noted AS (
+  UPDATE job_kinds
+     SET keys_read_to = (SELECT max(job_id) FROM old)
+   WHERE name IN (SELECT name FROM keeping)
+     AND EXISTS (SELECT FROM old)
+)
+SELECT count(*)
+  FROM old`
 
+const keepsListSQL = `
+SELECT DISTINCT keep_keys
+  FROM job_kinds
+ WHERE keep_keys IS NOT NULL
+ ORDER BY keep_keys`
+
+const (
+	keysBatch   = 10_000
+	keysBatches = 100 // of each retention an hour
+)
+
+// scheduleRunsPurgeSQL names the schedules, so that each is read by its key. The last run of each stays.
 const scheduleRunsPurgeSQL = `
 DELETE FROM schedule_runs AS r
- WHERE r.fire_at < now() - interval '90 days'
-   AND r.fire_at < (SELECT max(fire_at) FROM schedule_runs AS newer WHERE newer.name = r.name)`
+ USING (SELECT name FROM schedules UNION SELECT 'queue:leases') AS s
+ WHERE r.name = s.name
+   AND r.fire_at < now() - interval '90 days'
+   AND r.fire_at < (SELECT max(fire_at) FROM schedule_runs AS newer WHERE newer.name = s.name)`
 
 const workersPurgeSQL = `
 DELETE FROM workers
@@ -240,7 +288,7 @@ func (e *Engine) purge(ctx context.Context) error {
 		if err := tx.QueryRow(ctx, tryLockSQL, lockJanitor).Scan(&mine); err != nil || !mine {
 			return err
 		}
-		for _, sql := range []string{historyPurgeSQL, attemptsPurgeSQL, keysPurgeSQL, scheduleRunsPurgeSQL, workersPurgeSQL} {
+		for _, sql := range []string{historyPurgeSQL, attemptsPurgeSQL, scheduleRunsPurgeSQL, workersPurgeSQL} {
 			if _, err := tx.Exec(ctx, sql); err != nil {
 				return fmt.Errorf("retention: %w", err)
 			}
@@ -250,6 +298,39 @@ func (e *Engine) purge(ctx context.Context) error {
 		}
 		return e.measureLeases(ctx, tx)
 	})
+}
+
+// purgeKeys forgets the natural keys that their kinds no longer keep, in short transactions.
+func (e *Engine) purgeKeys(ctx context.Context) error {
+	rows, err := e.pool.Query(ctx, keepsListSQL)
+	if err != nil {
+		return fmt.Errorf("retention of keys: %w", err)
+	}
+	keeps, err := pgx.CollectRows(rows, pgx.RowTo[time.Duration])
+	if err != nil {
+		return fmt.Errorf("retention of keys: %w", err)
+	}
+	for _, keep := range keeps {
+		read := keysBatch
+		for n := 0; read == keysBatch && n < keysBatches; n++ {
+			if read, err = e.purgeKeysOf(ctx, keep); err != nil {
+				return fmt.Errorf("retention of keys: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// purgeKeysOf does one batch of one retention and returns how many keys it read.
+func (e *Engine) purgeKeysOf(ctx context.Context, keep time.Duration) (read int, err error) {
+	err = pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
+		var mine bool
+		if err := tx.QueryRow(ctx, tryLockSQL, lockJanitor).Scan(&mine); err != nil || !mine {
+			return err
+		}
+		return tx.QueryRow(ctx, keysPurgeSQL, keep, keysBatch).Scan(&read)
+	})
+	return read, err
 }
 
 const leaseMeasuredNoteSQL = `

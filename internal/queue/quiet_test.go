@@ -222,6 +222,7 @@ func TestRetentionForgetsWhatIsOldAndFinished(t *testing.T) {
 	q.exec(`UPDATE job_keys SET seen_at = now() - interval '2 days'`)
 	q.exec(`UPDATE job_history SET finished_at = now() - interval '16 days' WHERE id = $1`, done.JobID)
 	q.ok(q.engine.purge(t.Context()))
+	q.ok(q.engine.purgeKeys(t.Context()))
 	if got := q.text(`SELECT string_agg(job_id::text, ' ') FROM job_keys`); got != fmt.Sprint(waiting.JobID) {
 		t.Errorf("keys left: %s, want the waiting job's %d", got, waiting.JobID)
 	}
@@ -230,6 +231,47 @@ func TestRetentionForgetsWhatIsOldAndFinished(t *testing.T) {
 	}
 	if sub := q.enqueue("done"); !sub.Fresh {
 		t.Error("a forgotten key is not free again")
+	}
+}
+
+// Keys that are kept for ever are the oldest of all: the hourly retention must not read them again and again.
+func TestTheRetentionOfKeysReadsEachOnce(t *testing.T) {
+	t.Parallel()
+	q := newQuiet(t, func(k *Kind[num]) { k.KeepKeys = 24 * time.Hour })
+	q.exec(`INSERT INTO job_kinds (name, tier, policy, class, keep_keys) VALUES ('kept', 'default', 'db', 'strict', NULL), ('longer', 'default', 'db', 'strict', '3 days')`)
+	add := func(n int, age string) {
+		for _, kind := range []string{"kept", "quiet", "longer"} {
+			q.exec(`INSERT INTO job_keys (job_id, kind, key, seen_at) SELECT nextval('job_id_seq'), $1, gen_random_uuid()::text, now() - $3::interval FROM generate_series(1, $2::integer)`, kind, n, age)
+		}
+	}
+	left := func() string {
+		return q.text(`SELECT string_agg(kind || ' ' || n, ', ' ORDER BY kind) FROM (SELECT kind, count(*) AS n FROM job_keys GROUP BY kind) AS k`)
+	}
+	reads := func(keep time.Duration) int {
+		n, err := q.engine.purgeKeysOf(t.Context(), keep)
+		q.ok(err)
+		return n
+	}
+	add(20, "4 days")
+	add(10, "2 days")
+	add(5, "1 hour")
+	for _, want := range []int{90, 0} {
+		if got := reads(24 * time.Hour); got != want {
+			t.Errorf("%d keys read for those that are kept a day, want %d", got, want)
+		}
+	}
+	for _, want := range []int{40, 0} { // what the first retention forgot is not there to be read
+		if got := reads(72 * time.Hour); got != want {
+			t.Errorf("%d keys read for those that are kept three days, want %d", got, want)
+		}
+	}
+	if got := left(); got != "kept 35, longer 15, quiet 5" {
+		t.Errorf("left: %s", got)
+	}
+	q.exec(`UPDATE job_keys SET seen_at = seen_at - interval '2 days'`) // two days later
+	q.ok(q.engine.purgeKeys(t.Context()))
+	if got := left(); got != "kept 35, longer 5" {
+		t.Errorf("two days later: %s", got)
 	}
 }
 
