@@ -32,11 +32,13 @@ INSERT INTO invitations (
        expires_at
 ) VALUES ($1, $2, $3, $4, clock_timestamp() + $5::interval)
 ON CONFLICT (token_hash) DO UPDATE SET token_hash = excluded.token_hash
+ WHERE invitations.role = excluded.role
 RETURNING expires_at`
 
 // Invite makes a link's token that works once: into a channel with a role. The
 // caller may bring a secret token of its own, so that one that is asked for
-// twice is made once; empty: one is drawn.
+// twice is made once; empty: one is drawn. Asked for with another role than the
+// first time, it is an InvalidError.
 func (s *Service) Invite(ctx context.Context, q postgres.Querier, channelID int64, role editorial.Role, by int64, token string, lasts time.Duration) (string, error) {
 	if !role.May(editorial.Viewer) {
 		return "", &InvalidError{"role", string(role)}
@@ -65,7 +67,11 @@ func (s *Service) invite(ctx context.Context, q postgres.Querier, channelID *int
 		}
 		token = base64.RawURLEncoding.EncodeToString(raw)
 	}
-	if _, err := one[time.Time](ctx, q, invitationAddSQL, hash(token), channelID, role, by, lasts); err != nil {
+	_, err := one[time.Time](ctx, q, invitationAddSQL, hash(token), channelID, role, by, lasts)
+	if errors.Is(err, ErrNotFound) {
+		return "", &InvalidError{"role", role}
+	}
+	if err != nil {
 		return "", fmt.Errorf("invite as %s: %w", role, err)
 	}
 	return token, nil

@@ -277,7 +277,7 @@ SELECT id
   FROM drafts
  WHERE channel_id = $1
    AND state = ANY($2)
-   AND ($3 = 0 OR id < $3)
+   AND ($3::bigint = 0 OR id < $3::bigint)
  ORDER BY id DESC
  LIMIT $4`
 

@@ -20,8 +20,8 @@ SELECT d.id,
  WHERE d.id = ANY($1)
    AND d.channel_id = $2`
 
-// Plan returns a stretch of the plan, held and free slots in order; at most 60
-// days. For members.
+// Plan returns a stretch of the plan, held and free slots in order, all times in
+// the channel's zone; at most 60 days. For members.
 func (d *Desk) Plan(ctx context.Context, by, channelID int64, from, to time.Time) (PlanView, error) {
 	ch, _, err := d.channel(ctx, d.pool, by, channelID, editorial.Viewer)
 	if err != nil {

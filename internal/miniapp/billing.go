@@ -63,7 +63,7 @@ func (s *Server) billing(c *call) (reply, error) {
 }
 
 func billingOff() problem {
-	return problem{Status: http.StatusConflict, Code: "billing.off", Title: "Nothing is sold here."}
+	return problem{Status: http.StatusConflict, Code: "billing.off", Title: "Nothing is sold here.", Detail: "Everything is free: there is nothing to buy or to end."}
 }
 
 func (s *Server) checkout(c *call) (reply, error) {

@@ -186,13 +186,14 @@ func (s *Server) removeMember(c *call, id int64) (reply, error) {
 
 // onceToken is the token of an invitation that is asked for under an
 // Idempotency-Key: asked again, it is the same one. Empty without a key.
-func (s *Server) onceToken(c *call, role editorial.Role) string {
+// The role is no part of it: one key asks for one invitation.
+func (s *Server) onceToken(c *call) string {
 	key := c.Header.Get("Idempotency-Key")
 	if key == "" {
 		return ""
 	}
 	const length = 24 // of base64: 18 bytes, as a drawn token has
-	return s.sessions.mac(fmt.Sprintf("invitation %d %s %s %q", c.by, c.PathValue("channel"), role, key))[:length]
+	return s.sessions.mac(fmt.Sprintf("invitation %d %s %q", c.by, c.PathValue("channel"), key))[:length]
 }
 
 // invite makes an invitation's link.
@@ -203,7 +204,13 @@ func (s *Server) invite(c *call, id int64) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	token, err := s.cfg.Desk.Invite(c.Context(), c.by, id, in.Role, s.onceToken(c, in.Role))
+	token, err := s.cfg.Desk.Invite(c.Context(), c.by, id, in.Role, s.onceToken(c))
+	if desk.CodeOf(err) == desk.CodeSetting && in.Role.May(editorial.Viewer) {
+		return reply{}, problem{
+			Status: http.StatusUnprocessableEntity, Code: "idempotency_key", Title: "This Idempotency-Key asked for an invitation with another role.",
+			Detail: "Take a new key for another invitation.",
+		}
+	}
 	if err != nil {
 		return reply{}, err
 	}

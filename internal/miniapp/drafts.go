@@ -88,7 +88,8 @@ func draftsOf(views []desk.DraftView) []draftWire {
 
 const (
 	pageSize    = 20
-	largestPage = 100
+	largestPage = 100 // of events
+	mostCards   = 50  // the desk gives no more at once
 )
 
 // drafts lists the newest first; `next` goes into `before` for the following page.
@@ -97,7 +98,7 @@ func (s *Server) drafts(c *call, id int64) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	limit, err := c.number("limit", pageSize, 1, largestPage)
+	limit, err := c.number("limit", pageSize, 1, mostCards)
 	if err != nil {
 		return reply{}, err
 	}

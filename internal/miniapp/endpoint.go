@@ -15,6 +15,7 @@ import (
 
 	"github.com/postonce/postonce/internal/desk"
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
 )
 
 // call is one request of a signed-in person.
@@ -44,6 +45,7 @@ type problem struct {
 	Type   string         `json:"type"`
 	Title  string         `json:"title"`
 	Status int            `json:"status"`
+	Detail string         `json:"detail"` // what to do
 	Code   string         `json:"code"`
 	Args   map[string]any `json:"args,omitempty"`
 }
@@ -51,8 +53,8 @@ type problem struct {
 // Error makes a problem an error that a handler may return.
 func (p problem) Error() string { return fmt.Sprintf("%d %s", p.Status, p.Code) }
 
-func badRequest(title string) problem {
-	return problem{Status: http.StatusBadRequest, Code: "bad_request", Title: title}
+func badRequest(detail string) problem {
+	return problem{Status: http.StatusBadRequest, Code: "bad_request", Title: "The request cannot be read.", Detail: detail}
 }
 
 // endpoint turns a route into a handler: session, body limit, answer, errors.
@@ -129,16 +131,25 @@ func (s *Server) refuse(c *call, err error) {
 	if !known {
 		p, known = deskProblem(err)
 	}
+	if !known && postgres.BadText(err) {
+		p, known = badRequest("A text may hold no zero character and has to be UTF-8."), true
+	}
 	if !known {
 		s.cfg.Logger.Error().Err(err).Str("method", c.Method).Str("path", c.URL.Path).Int64("person", c.by).Msg("the Mini App's request failed")
 		p = problem{Status: http.StatusInternalServerError, Code: "internal", Title: "Something went wrong on our side."}
 	}
-	writeProblem(c.w, p)
+	s.writeProblem(c.w, p)
 }
 
-func writeProblem(w http.ResponseWriter, p problem) {
+func (s *Server) writeProblem(w http.ResponseWriter, p problem) {
 	if p.Type == "" {
 		p.Type = "about:blank"
+	}
+	if p.Detail == "" {
+		p.Detail = s.advice.of(p.Code, p.Args)
+	}
+	if p.Detail == "" { // a code that the page has no words for
+		p.Detail = "What can be asked, and how, stands in " + prefix + "openapi.json."
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -172,7 +183,7 @@ func deskProblem(err error) (problem, bool) {
 func decode[T any](c *call) (T, error) {
 	var v T
 	if kind, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type")); kind != "application/json" {
-		return v, problem{Status: http.StatusUnsupportedMediaType, Code: "media_type", Title: "The body has to be application/json."}
+		return v, problem{Status: http.StatusUnsupportedMediaType, Code: "media_type", Title: "The body is not JSON.", Detail: "Send JSON with Content-Type: application/json."}
 	}
 	d := json.NewDecoder(c.Body)
 	d.DisallowUnknownFields()
@@ -187,9 +198,9 @@ func decode[T any](c *call) (T, error) {
 
 func bodyProblem(err error) problem {
 	if big, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return problem{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Title: "The body is too large.", Args: map[string]any{"limit": big.Limit}}
+		return problem{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Title: "The body is too large.", Detail: fmt.Sprintf("Send at most %d bytes.", big.Limit), Args: map[string]any{"limit": big.Limit}}
 	}
-	return badRequest("The body cannot be read: " + err.Error())
+	return badRequest("Mend the body: " + err.Error())
 }
 
 // id reads a number from the path.

@@ -44,13 +44,15 @@ SELECT coalesce((
             AND s.at > clock_timestamp() - interval '1 day'
        ), ''),
        coalesce((
-         SELECT md5(string_agg(concat_ws(':', f.source_id, f.weight, f.paused_at, f.rests_at, o.state, o.error_code, o.last_new_at, o.last_success_at IS NULL, o.title), ',' ORDER BY f.source_id))
+         SELECT md5(string_agg(concat_ws(':', f.source_id, f.weight, f.paused_at, f.rests_at, f.must_words, f.never_words, f.pattern, o.state, o.error_code, o.last_new_at, o.last_success_at IS NULL, o.title), ',' ORDER BY f.source_id))
            FROM subscriptions f
            LEFT JOIN sources o ON o.id = f.source_id
           WHERE f.channel_id = $1
        ), ''),
        coalesce((
-         SELECT concat_ws(':', c.version, c.state, c.paused_at, c.rests_at, c.title, (SELECT count(*) FROM memberships m WHERE m.channel_id = c.id))
+         SELECT concat_ws(':', c.version, c.state, c.paused_at, c.rests_at, c.title, (
+                SELECT string_agg(concat_ws(':', m.person_id, m.role), ',' ORDER BY m.person_id) FROM memberships m WHERE m.channel_id = c.id
+              ))
            FROM channels c
           WHERE c.id = $1
        ), '')`
@@ -100,6 +102,36 @@ func (st *stamps) of(ctx context.Context, channel int64) (changesWire, error) {
 	return w, nil
 }
 
+// mostStreams bounds the open streams of one person. A page that nobody looks at
+// hangs up by itself, so this meets programs, not people.
+const mostStreams = 16
+
+// streams counts the open streams of each person in this process.
+type streams struct {
+	mu   sync.Mutex // guards open
+	open map[int64]int
+}
+
+// take counts one more, unless there are too many.
+func (st *streams) take(person int64) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.open[person] >= mostStreams {
+		return false
+	}
+	st.open[person]++
+	return true
+}
+
+// give takes one back that take counted.
+func (st *streams) give(person int64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.open[person]--; st.open[person] == 0 {
+		delete(st.open, person)
+	}
+}
+
 // changes is for those whose network lets no stream through.
 func (s *Server) changes(c *call, id int64) (reply, error) {
 	if _, err := s.cfg.Desk.Channel(c.Context(), c.by, id); err != nil {
@@ -130,6 +162,14 @@ func (s *Server) events(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if !s.streams.take(c.by) {
+		c.w.Header().Set("Retry-After", "60")
+		return reply{}, problem{
+			Status: http.StatusTooManyRequests, Code: "streams", Title: "Too many streams of yours are open.",
+			Detail: fmt.Sprintf("Close one, or ask %schannels/%d/changes instead.", prefix, id),
+		}
+	}
+	defer s.streams.give(c.by)
 	c.w.Header().Set("Content-Type", "text/event-stream")
 	c.w.Header().Set("X-Accel-Buffering", "no") // nginx would hold the events back
 	out := stream{w: c.w, flush: http.NewResponseController(c.w)}

@@ -66,17 +66,14 @@ func (s *Server) planOf(c *call, id int64, first string, n int) (planWire, error
 		first = today
 	}
 	day, err := time.Parse(time.DateOnly, first)
-	if err != nil {
+	if err != nil || day.Year() < 1970 || day.Year() > 9000 {
 		return planWire{}, badRequest("from has to look like 2026-11-30.")
 	}
 	view, err := s.cfg.Desk.Plan(c.Context(), c.by, id, midnight(day, loc), midnight(day.AddDate(0, 0, n), loc))
 	if err != nil {
 		return planWire{}, err
 	}
-	res := planWire{TimeZone: ch.TimeZone, Today: today, Waiting: ch.Waiting}
-	if !view.LastsUntil.IsZero() {
-		res.LastsUntil = view.LastsUntil.In(loc)
-	}
+	res := planWire{TimeZone: ch.TimeZone, Today: today, Waiting: ch.Waiting, LastsUntil: view.LastsUntil}
 	var end *time.Time
 	if err := s.cfg.Pool.QueryRow(c.Context(), planEndSQL, id).Scan(&end); err != nil {
 		return planWire{}, err
@@ -84,12 +81,7 @@ func (s *Server) planOf(c *call, id int64, first string, n int) (planWire, error
 	if end != nil {
 		res.EndsAt = end.In(loc)
 	}
-	for _, v := range view.Slots {
-		if v.DraftID != 0 && !v.Past && v.At.After(res.EndsAt) {
-			res.EndsAt = v.At.In(loc)
-		}
-	}
-	res.fill(view, day, n, loc)
+	res.fill(view, day, n)
 	return res, nil
 }
 
@@ -100,7 +92,7 @@ SELECT max(s.at)
    AND s.at > clock_timestamp()`
 
 // fill sorts the slots into their local days; every day is there, also an empty one.
-func (p *planWire) fill(view desk.PlanView, first time.Time, days int, loc *time.Location) {
+func (p *planWire) fill(view desk.PlanView, first time.Time, days int) {
 	at := map[string]int{}
 	for i := range days {
 		date := first.AddDate(0, 0, i).Format(time.DateOnly)
@@ -108,7 +100,11 @@ func (p *planWire) fill(view desk.PlanView, first time.Time, days int, loc *time
 		p.Days = append(p.Days, planDay{Date: date, Slots: []slotWire{}})
 	}
 	for _, v := range view.Slots {
-		v.At = v.At.In(loc)
+		if v.DraftID != 0 && !v.Past && v.At.After(p.EndsAt) {
+			p.EndsAt = v.At // taken since the end was read
+		}
+	}
+	for _, v := range view.Slots {
 		i, known := at[v.At.Format(time.DateOnly)]
 		w := slotOf(v, p.EndsAt)
 		if !known || (w.Kind == "past" && w.Draft == nil) {

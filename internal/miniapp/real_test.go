@@ -141,6 +141,15 @@ func (w *world) fill(drafts, followed int) {
 	}
 }
 
+// at reads one time.
+func (w *world) at(query string, args ...any) (at time.Time) {
+	w.tb.Helper()
+	if err := w.pool.QueryRow(w.tb.Context(), query, args...).Scan(&at); err != nil {
+		w.tb.Fatal(err)
+	}
+	return at
+}
+
 // one reads one number.
 func (w *world) one(query string, args ...any) (id int64) {
 	w.tb.Helper()

@@ -3,6 +3,7 @@ package miniapp
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,6 +35,8 @@ type Server struct {
 	stamps   stamps
 	rate     *desk.Rate
 	assets   *assets
+	advice   advice
+	streams  streams
 	closed   chan struct{}
 	once     sync.Once
 }
@@ -47,9 +50,13 @@ func New(cfg Config) (*Server, error) {
 	if cfg.InviteLink == nil {
 		cfg.InviteLink = func(token string) string { return token }
 	}
+	say, err := readAdvice()
+	if err != nil {
+		return nil, err
+	}
 	return &Server{
 		cfg: cfg, sessions: newSessions(cfg.Token, cfg.Now), stamps: stamps{pool: cfg.Pool, now: cfg.Now, known: map[int64]*stamp{}},
-		assets: a, closed: make(chan struct{}), rate: desk.NewRate(300, 50*time.Millisecond),
+		assets: a, advice: say, streams: streams{open: map[int64]int{}}, closed: make(chan struct{}), rate: desk.NewRate(300, 50*time.Millisecond),
 	}, nil
 }
 
@@ -65,10 +72,25 @@ func (s *Server) API() http.Handler {
 	for _, r := range s.routes() {
 		mux.Handle(r.method+" "+prefix+r.path, s.endpoint(r))
 	}
-	mux.HandleFunc(prefix, func(w http.ResponseWriter, _ *http.Request) {
-		writeProblem(w, problem{Status: http.StatusNotFound, Code: "not_found", Title: "There is nothing at this address."})
+	mux.HandleFunc(prefix, func(w http.ResponseWriter, r *http.Request) {
+		p := problem{Status: http.StatusNotFound, Code: "not_found", Title: "There is nothing at this address.", Detail: "GET " + prefix + "openapi.json names what there is."}
+		if may := allowed(mux, r); len(may) > 0 {
+			w.Header().Set("Allow", strings.Join(may, ", "))
+			p = problem{Status: http.StatusMethodNotAllowed, Code: "method", Title: r.Method + " is not for this address.", Detail: "It takes " + strings.Join(may, ", ") + "."}
+		}
+		s.writeProblem(w, p)
 	})
 	return mux
+}
+
+// allowed are the methods that an address is served by.
+func allowed(mux *http.ServeMux, r *http.Request) (may []string) {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		if _, pattern := mux.Handler(&http.Request{Method: method, Host: r.Host, URL: r.URL}); pattern != prefix && pattern != "" {
+			may = append(may, method)
+		}
+	}
+	return may
 }
 
 const prefix = "/api/v1/"

@@ -133,6 +133,13 @@ type Querier interface {
 // NoRows reports whether a query that had to return a row returned none.
 func NoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
 
+// BadText reports whether Postgres refused a text for its characters: a zero
+// byte, also as \u0000 in JSON, or bytes that are no UTF-8.
+func BadText(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pe.Code == "22021" || pe.Code == "22P05")
+}
+
 // Affected runs a statement and reports whether it touched any row: the answer
 // of a conditional write, where false means that somebody was faster.
 func Affected(ctx context.Context, q Querier, query string, args ...any) (bool, error) {
