@@ -324,6 +324,9 @@ func catalogue(t *testing.T) map[string]map[string]string {
 // TestTheModulesCanBeJoined checks what join relies on.
 func TestTheModulesCanBeJoined(t *testing.T) {
 	t.Parallel()
+	if idle("{ for (let i = 0; i < f(9); i++); }") == "" || idle("{ if (a) b(); }") != "" {
+		t.Error("loops without a body are not told from others")
+	}
 	files, err := os.ReadDir("page/js")
 	if err != nil {
 		t.Fatal(err)
@@ -343,10 +346,33 @@ func TestTheModulesCanBeJoined(t *testing.T) {
 			}
 			seen[m[1]] = f.Name()
 		}
+		if s := idle(string(raw)); s != "" {
+			t.Errorf("%s: %q ends a block without a body", f.Name(), s)
+		}
 		if s := strange.FindString(comment.ReplaceAllString(string(raw), "")); s != "" {
 			t.Errorf("%s: %q is a form that cannot be joined", f.Name(), s)
 		}
 	}
+}
+
+// idle finds a for, while or if without a body at the end of a block: its
+// semicolon is needed.
+func idle(src string) string {
+	for _, at := range regexp.MustCompile(`\b(?:for|while|if) \(`).FindAllStringIndex(src, -1) {
+		depth, end := 1, at[1]
+		for ; depth > 0 && end < len(src); end++ {
+			switch src[end] {
+			case '(':
+				depth++
+			case ')':
+				depth--
+			}
+		}
+		if rest, empty := strings.CutPrefix(src[end:], ";"); empty && strings.HasPrefix(strings.TrimSpace(rest), "}") {
+			return src[at[0]:end]
+		}
+	}
+	return ""
 }
 
 // TestEveryCodeOfTheServersHasWords looks for the codes that the page is sent

@@ -10,12 +10,12 @@ import { enter, until } from './stage.mjs';
 const { DEMO, SHOTS } = process.env;
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 if (SHOTS) mkdirSync(SHOTS, { recursive: true });
-let browser, ann, channel, base, call;
+let browser, ann, bob, channel, base, call;
 
 before(async () => {
   const stage = await enter(DEMO);
   call = stage.call;
-  ann = stage.people[0];
+  [ann, bob] = stage.people;
   [browser, channel] = await Promise.all([
     chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] }),
     ann.link(),
@@ -32,7 +32,7 @@ const waiting = async () => (await ann.api('GET', `${base}/drafts?state=proposed
 const state = async id => (await ann.api('GET', `drafts/${id}`)).state;
 
 /** The page as Ann has it; errors of scripts and of the policy are collected. */
-async function open(query = '', { desktop = false, dark = false, block = '' } = {}) {
+async function open(query = '', { desktop = false, dark = false, block = '', who = ann } = {}) {
   const ctx = await browser.newContext({ viewport: desktop ? { width: 1280, height: 800 } : { width: 360, height: 740 }, isMobile: !desktop, hasTouch: !desktop, colorScheme: dark ? 'dark' : 'light', deviceScaleFactor: SHOTS ? 2 : 1 });
   await ctx.route(u => u.hostname !== '127.0.0.1' || (block !== '' && u.pathname.endsWith(block)), r => r.abort());
   const p = await ctx.newPage();
@@ -40,7 +40,7 @@ async function open(query = '', { desktop = false, dark = false, block = '' } = 
   p.errors = [];
   p.on('pageerror', e => p.errors.push(e.message));
   p.on('console', m => { if (m.type() === 'error' && !/ERR_FAILED|ERR_ABORTED|40[0-9]|412/.test(m.text())) p.errors.push(m.text()); });
-  await p.goto(`${DEMO}/app/?${query}#tgWebAppData=${encodeURIComponent(await ann.launch())}&tgWebAppVersion=8.0`, { waitUntil: 'commit' });
+  await p.goto(`${DEMO}/app/?${query}#tgWebAppData=${encodeURIComponent(await who.launch())}&tgWebAppVersion=8.0`, { waitUntil: 'commit' });
   await p.waitForSelector('html[data-ready]', { state: 'attached' });
   return p;
 }
@@ -120,15 +120,75 @@ for (const [name, block] of [['the stream', ''], ['asking instead', '/events']])
   });
 }
 
-test('the plan: by tap, by keyboard, by drag', async () => {
-  const planned = async () => (await ann.api('GET', `${base}/drafts?state=scheduled`)).drafts[0];
-  if (!(await planned())) { // run alone: nothing was approved before
+/** A draft that has its slot. */
+async function planned() {
+  const list = async () => (await ann.api('GET', `${base}/drafts?state=scheduled`)).drafts[0];
+  if (!(await list())) { // run alone: nothing was approved before
     const w = (await waiting()).find(x => x.kind === 'post');
     await ann.api('POST', `drafts/${w.id}/approve`, { transition: w.transition });
   }
+  return list();
+}
+const slotOf = (p, d) => p.evaluate(id => document.querySelector(`[data-focus=d${id}]`)?.closest('.slot')?.dataset.at, d.id);
+const settled = p => p.waitForFunction(() => !document.querySelector('.slot.pending'));
+
+test('two people at once: each sees what the other does, and of two decisions one holds', async () => {
+  const soon = 2000 * Number(process.env.SLACK ?? 1);
+  const { link } = await ann.api('POST', `${base}/invitations`, { role: 'editor' });
+  await bob.send('/start ' + new URL(link).searchParams.get('start'));
+  await until(async () => (await bob.api('GET', 'me')).channels.some(c => c.id === channel.id), 'Bob in the channel');
+  await bob.api('PATCH', 'me', { channel_id: channel.id, language: 'en' });
   const d = await planned();
-  const where = p => p.evaluate(id => document.querySelector(`[data-focus=d${id}]`)?.closest('.slot')?.dataset.at, d.id);
-  const settled = p => p.waitForFunction(() => !document.querySelector('.slot.pending'));
+  const [p, q] = await Promise.all([open('view=plan', { desktop: true }), open(`view=plan&channel=${channel.id}`, { who: bob })]);
+  await Promise.all([p, q].map(x => x.waitForSelector(`[data-focus=d${d.id}]`)));
+  const there = (x, at) => x.waitForFunction(([id, t]) => document.querySelector(`[data-focus=d${id}]`)?.closest('.slot')?.dataset.at === t, [d.id, at], { timeout: soon });
+  // One moves: the other sees it.
+  const free = n => p.evaluate(i => document.querySelectorAll('.slot.free[data-at]')[i].dataset.at, n);
+  let target = await free(3);
+  await p.click(`[data-focus=g${d.id}]`);
+  await p.click(`.slot[data-at="${target}"] button`);
+  await p.waitForSelector('.toast >> text=Moved to');
+  await there(q, target);
+  // Both move the same one to different times, at once.
+  await Promise.all([p.click(`[data-focus=g${d.id}]`), q.tap(`[data-focus=g${d.id}]`)]);
+  const [a, b] = [await free(4), await free(6)];
+  await Promise.all([p.click(`.slot[data-at="${a}"] button`), q.tap(`.slot[data-at="${b}"] button`)]);
+  const said = await Promise.all([p, q].map(x => x.waitForSelector('.toast >> text=/^(Moved to|Decided before: Scheduled for) .*/').then(e => e.textContent())));
+  assert.deepEqual(said.map(s => s.slice(0, 5)).sort(), ['Decid', 'Moved'], said.join(' | '));
+  assert.match(said.find(s => s.startsWith('Decided')), new RegExp(`\\((${ann.first_name}|${bob.first_name})\\)$`), 'who was faster is named');
+  const stands = said[0].startsWith('Moved') ? a : b;
+  await Promise.all([p, q].map(async x => { await there(x, stands); await settled(x); }));
+  await shot(q, 'two-moved');
+  // Both decide about one draft.
+  const w = (await waiting()).find(x => x.kind === 'post');
+  await Promise.all([p, q].map(x => x.click('[data-view=drafts]').then(() => x.waitForSelector(key(w)))));
+  await act(q, w, 'skip');
+  await q.waitForSelector('dialog >> text=Off topic');
+  await Promise.all([act(p, w, 'approve'), q.click('dialog >> text=Off topic')]);
+  await Promise.all([p, q].map(x => gone(x, w)));
+  const words = (await Promise.all([p, q].map(x => x.textContent('.toast span')))).join(' | '), end = await state(w.id);
+  assert.match(words, end === 'scheduled' ? /^Scheduled for .* \| Decided before: Scheduled for/ : /^Decided before: Skipped .* \| Skipped$/);
+  await shot(q, 'two-decided');
+  // A changed setting, another role, and the end.
+  await Promise.all([p, q].map(x => x.click('[data-view=channel]')));
+  await p.locator('textarea').first().fill('ferry, port, ships, space, telescope, moon');
+  await p.click('.savebar [data-act=save]');
+  await p.waitForSelector('.toast >> text=Saved');
+  await q.waitForFunction(() => document.querySelector('textarea')?.value.endsWith('moon'), null, { timeout: soon });
+  await q.click('[data-view=drafts]');
+  await q.waitForSelector('[data-act=approve]');
+  await ann.api('PATCH', `${base}/members/${bob.id}`, { role: 'viewer' });
+  await q.waitForSelector('.toast >> text=You: Viewer', { timeout: soon });
+  await q.waitForFunction(() => document.querySelector('.card') && !document.querySelector('[data-act=approve]'));
+  await ann.api('DELETE', `${base}/members/${bob.id}`);
+  await q.waitForFunction(() => !document.querySelector('.card'), null, { timeout: soon });
+  await shot(q, 'taken-out');
+  await Promise.all([close(p), close(q)]);
+});
+
+test('the plan: by tap, by keyboard, by drag', async () => {
+  const d = await planned();
+  const where = p => slotOf(p, d);
   let p = await open('view=plan');
   await p.waitForSelector(`[data-focus=d${d.id}]`);
   let target = await p.evaluate(() => document.querySelectorAll('.slot.free[data-at]')[4].dataset.at);

@@ -106,7 +106,7 @@ test('a late decision is told what already happened', async () => {
   const res = await fetch(BASE + '/api/v1/drafts/2/skip', { method: 'POST', headers: { authorization: 'Bearer ' + s.token, 'content-type': 'application/json' }, body: '{"transition":1,"reason":"old"}' });
   assert.equal(res.status, 200);
   await act(p, 2, 'approve');
-  await p.waitForSelector('.toast >> text=Already so: Skipped');
+  await p.waitForSelector('.toast >> text=Decided before: Skipped');
   await close(p);
 });
 
@@ -252,6 +252,44 @@ test('strangers, expired and missing data, and a lost line are told what to do',
   await act(p, 1, 'approve');
   await p.waitForSelector('.toast >> text=Scheduled for');
   await p.context().close();
+});
+
+test('news come although a proxy holds the stream back; a page that nobody sees hangs up', async () => {
+  const p = await open(ANN);
+  let asked = 0;
+  await p.route(/\/api\/v1\/events/, () => { asked++; }); // no answer, ever
+  await p.route(/\/changes$/, async r => r.fulfill({ json: { drafts: `${++asked}`, plan: '', sources: '', settings: '' } }));
+  await ready(p);
+  await p.click('[data-view=drafts]');
+  // Each answer differs from the one before, so each brings the drafts anew.
+  await p.waitForRequest(/\/drafts\?/);
+  await p.waitForRequest(/\/drafts\?/);
+  await p.waitForSelector('.chip >> text=Slow line');
+  await p.unroute(/\/api\/v1\/events/);
+  const seen = hidden => p.evaluate(h => { Object.defineProperty(document, 'hidden', { get: () => h, configurable: true }); document.dispatchEvent(new Event('visibilitychange')); }, hidden);
+  let line = p.waitForResponse(/\/events/);
+  await seen(false); // as the network does that is back
+  await line;
+  await p.waitForSelector('.chip >> text=Slow line', { state: 'detached' });
+  const ended = p.waitForEvent('requestfailed', r => r.url().includes('/events'));
+  await seen(true);
+  await ended;
+  line = p.waitForRequest(/\/events/);
+  await seen(false);
+  await line;
+  await close(p);
+});
+
+test('by keyboard alone: decide, go on with the next card, take it back', async () => {
+  const p = await ready(await open(ANN, { query: 'view=drafts', desktop: true }));
+  await p.focus('[data-key="3"] [data-act=approve]');
+  await p.keyboard.press('Enter');
+  await p.waitForSelector('[data-key="3"]', { state: 'detached' });
+  assert.equal(await p.evaluate(() => document.activeElement?.dataset.key), '2', 'the next card has the focus');
+  await p.keyboard.press('Control+z');
+  await p.waitForSelector('[data-key="3"]');
+  assert.equal(await p.evaluate(() => document.activeElement?.dataset.key), '2', 'and keeps it');
+  await close(p);
 });
 
 test('every tab says that it waits, that it failed, and comes back', async () => {

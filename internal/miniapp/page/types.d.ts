@@ -37,7 +37,7 @@ export interface Draft {
 export interface Drafts { drafts: Draft[]; next?: number }
 export interface Decision {
   draft_id: number; done: boolean; already: boolean; state: State; transition: number;
-  slot_at?: string; by_name?: string; skip_reason?: string; failure?: string; link: string;
+  slot_at?: string; by?: number; by_name?: string; skip_reason?: string; failure?: string; link: string;
 }
 export interface Accepted { job_id: number; draft_id?: number; fresh: boolean }
 

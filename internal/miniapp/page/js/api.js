@@ -104,7 +104,7 @@ async function request(method, path, body, headers) {
   if (res.status === 304) return { body: undefined, etag, status: 304 };
   const type = res.headers.get('content-type') ?? '';
   const data = type.includes('json') ? await res.json() : await res.text();
-  if (!res.ok) throw new ApiError(data.code ?? 'internal', res.status, data.args, data.title);
+  if (!res.ok) throw new ApiError(data.code ?? 'internal', res.status, data.args, data.detail);
   return { body: data, etag, status: res.status };
 }
 
@@ -147,7 +147,10 @@ export async function send(method, path, body, headers) {
  * @returns {() => void}
  */
 export function watch(channel, changed, mode, last) {
-  const stop = new AbortController();
+  const stop = new AbortController(), { signal } = stop;
+  let live = false, failures = 0;
+  /** Ends the stream, or the pause before the next one. */
+  let wake = () => {};
   /** @param {Changes} now */
   const take = now => {
     const before = last;
@@ -156,39 +159,52 @@ export function watch(channel, changed, mode, last) {
     const names = /** @type {(keyof Changes)[]} */ (Object.keys(now)).filter(k => now[k] !== before[k]);
     if (names.length) changed(names);
   };
-  const pause = (/** @type {number} */ ms) => new Promise(r => { const id = setTimeout(r, ms); stop.signal.addEventListener('abort', () => { clearTimeout(id); r(0); }); });
+  const pause = (/** @type {number} */ ms) => new Promise(r => setTimeout(r, ms));
+  // A page that nobody sees hangs up (a browser has six lines for all its tabs), and listens anew when it is seen again.
+  document.addEventListener('visibilitychange', () => wake(), { signal });
+  addEventListener('online', () => wake(), { signal });
   (async () => {
-    for (let failures = 0; !stop.signal.aborted;) {
-      if (document.hidden) { await pause(1000); continue; }
+    while (!signal.aborted) {
+      const line = new AbortController();
+      let woken = false;
+      const call = new Promise(r => { wake = () => { woken = true; line.abort(); r(0); }; });
+      if (!document.hidden) await stream(channel, line, now => { live = true; failures = 0; mode('live'); take(now); }).catch(() => { if (!woken) failures = Math.min(failures + 1, 6); });
+      live = false;
+      await Promise.race(document.hidden ? [call] : [call, pause(500 << failures)]);
+    }
+  })();
+  // While no stream gets through (a proxy, a lost network) the page asks.
+  (async () => {
+    for (let was = Date.now(); !signal.aborted; was = Date.now()) {
+      await pause(1400);
+      if (Date.now() - was > 9000) wake(); // the machine slept
+      if (live || document.hidden || signal.aborted) continue;
       try {
-        await stream(channel, stop.signal, now => { failures = 0; mode('live'); take(now); });
-        await pause(500);
-      } catch {
-        failures++;
-        if (stop.signal.aborted) break;
-        // The stream does not get through (a proxy, a lost network): ask instead, try it again later.
-        for (let i = 0; i < Math.min(failures * 4, 15) && !stop.signal.aborted; i++) {
-          try { take(await get(`channels/${channel}/changes`)); mode('asking'); } catch { mode('off'); }
-          await pause(1400);
-        }
+        take(await get(`channels/${channel}/changes`));
+        if (failures && !live) mode('asking');
+      } catch (err) {
+        if (/** @type {ApiError} */ (err).status === 404) changed(['settings']); // taken out of the channel
+        else mode('off');
       }
     }
   })();
-  return () => stop.abort();
+  return () => { stop.abort(); wake(); };
 }
 
-/** @param {number} channel @param {AbortSignal} signal @param {(c: Changes) => void} take */
-async function stream(channel, signal, take) {
-  const res = await fetch(new URL(`events?channel=${channel}`, base), { headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' }, cache: 'no-store', credentials: 'omit', signal });
+/** @param {number} channel @param {AbortController} line @param {(c: Changes) => void} take */
+async function stream(channel, line, take) {
+  // A proxy may hold back what it is sent; and silence longer than two heartbeats means that the line is dead.
+  let timer = setTimeout(() => line.abort(), 4000);
+  const res = await fetch(new URL(`events?channel=${channel}`, base), { headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' }, cache: 'no-store', credentials: 'omit', signal: line.signal });
   if (res.status === 401) await (renewing ??= signIn().finally(() => { renewing = null; }));
   if (!res.ok || !res.body) throw new ApiError('offline', res.status);
   const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = '';
   for (;;) {
-    // Silence longer than two heartbeats means that the line is dead.
-    const timer = setTimeout(() => { reader.cancel().catch(() => {}); }, 40000);
-    const { value, done } = await reader.read().finally(() => clearTimeout(timer));
+    const { value, done } = await reader.read();
+    clearTimeout(timer);
     if (done) return;
+    timer = setTimeout(() => line.abort(), 40000);
     buffer += value;
     const events = buffer.split('\n\n');
     buffer = events.pop() ?? '';

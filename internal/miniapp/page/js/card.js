@@ -1,13 +1,13 @@
 // The draft card: the post as it will look, why it is proposed, and the
 // decisions, the same as in the chat.
 
-import { ApiError, get, send } from './api.js';
+import { get, send } from './api.js';
 import { bubble, plain } from './post.js';
-import { button, confirmSheet, h, icon, sheet, toast } from './dom.js';
+import { button, coming, confirmSheet, fail, h, icon, sheet, toast } from './dom.js';
 import { editor } from './editor.js';
-import { channel, mayEdit } from './state.js';
+import { channel, mayEdit, state } from './state.js';
 import { haptic, openLink } from './telegram.js';
-import { explain, has, t, words } from './texts.js';
+import { has, t, words } from './texts.js';
 import { ago, clock, dayClock } from './time.js';
 
 /** @typedef {import('../types').Draft} Draft */
@@ -33,33 +33,31 @@ export const cardSignature = d => JSON.stringify([d.id, d.state, d.transition, d
  * @param {{ el?: HTMLElement | null, done: () => void }} options
  */
 export async function decide(d, action, body, { el, done }) {
+  if (el?.getAttribute('aria-busy')) return; // not disabled: the focus would be lost
   el?.classList.add('pending');
   el?.setAttribute('aria-busy', 'true');
-  for (const b of el?.querySelectorAll('button') ?? []) b.disabled = true;
   try {
     /** @type {Decision} */
     const res = await send('POST', `drafts/${d.id}/${action}`, { transition: d.transition, ...body });
     haptic(res.already ? 'warning' : 'success');
-    const text = outcome(res);
     const undo = !res.already && ['scheduled', 'skipped'].includes(res.state) && action !== 'undo';
-    toast(res.already ? t('already', { what: text }) : text, undo ? {
+    toast(outcome(res), undo ? {
       action: t('undo'), run: () => decide({ ...d, transition: res.transition, state: res.state }, 'undo', {}, { done }),
     } : {});
   } catch (err) {
-    haptic('error');
-    toast(explain(err), { tone: 'bad' });
+    fail(err);
   } finally {
     el?.classList.remove('pending');
     el?.removeAttribute('aria-busy');
-    for (const b of el?.querySelectorAll('button') ?? []) b.disabled = false;
     done();
   }
 }
 
-/** What a decision led to, in a sentence. @param {Decision} r */
-function outcome(r) {
-  if (r.state === 'scheduled' && r.slot_at) return t('did.scheduled', { at: dayClock(r.slot_at) });
-  return t(`did.${r.state}`, { by: r.by_name });
+/** What a decision led to, in a sentence; a late one is told who was faster. @param {Decision} r @param {string} [moved] @returns {string} */
+export function outcome(r, moved = 'state.scheduled.at') {
+  if (r.already) return t('already', { what: outcome({ ...r, already: false }) }) + (r.by && r.by !== state.person?.id ? ` (${r.by_name})` : '');
+  if (r.state === 'scheduled' && r.slot_at) return t(moved, { at: dayClock(r.slot_at) });
+  return t(`${has(`did.${r.state}`) ? 'did' : 'state'}.${r.state}`);
 }
 
 /** Something that a job will do: accepted is not done. @param {Draft} d @param {string} action @param {Record<string, unknown>} body @param {() => void} done */
@@ -70,8 +68,7 @@ async function submit(d, action, body, done) {
     pending.set(d.id, { job: res.job_id, revision: d.revision, what: `${action === 'rewrite' ? 'r' : 'p'}:${new Date().toISOString()}` });
     toast(t('accepted', { job: res.job_id }));
   } catch (err) {
-    haptic('error');
-    toast(explain(err), { tone: 'bad' });
+    fail(err);
   }
   done();
 }
@@ -82,7 +79,7 @@ async function submit(d, action, body, done) {
  */
 export function card(d, done) {
   const wait = pendingOf(d);
-  const el = h('article', { class: `card draft ${d.state}`, 'aria-label': t('draft.label', { id: d.id, title: plain(d.html).split('\n', 1)[0].slice(0, 80) }) });
+  const el = h('article', { class: `card draft ${d.state}`, tabindex: '-1', 'aria-label': t('draft.label', { id: d.id, title: plain(d.html).split('\n', 1)[0].slice(0, 80) }) });
   /** @param {string} action @param {Record<string, unknown>} [body] */
   const act = (action, body = {}) => decide(d, action, body, { el, done });
   el.append(
@@ -193,10 +190,9 @@ function openSkip(skip) {
 /** @param {Draft} d @param {(body: Record<string, unknown>) => void} choose */
 export function openTimes(d, choose) {
   sheet(t('time.choose'), close => {
-    const slots = h('div', { class: 'slot-grid' }, h('span', { class: 'spinner' }));
-    get(`channels/${channel().id}/free-slots?n=18`).then(r => slots.replaceChildren(...(r.slots.length
+    const slots = coming(get(`channels/${channel().id}/free-slots?n=18`), r => (r.slots.length
       ? r.slots.map((/** @type {string} */ at) => button(dayClock(at), () => { close(); choose({ at }); }))
-      : [h('p', { class: 'hint' }, t('noslot'))])), err => slots.replaceChildren(h('p', { class: 'bad-text' }, explain(err))));
+      : h('p', { class: 'hint' }, t('noslot'))), 'slot-grid');
     const own = h('input', { type: 'datetime-local', 'aria-label': t('time.own') });
     return h('div', { class: 'stack' }, slots, h('label', { class: 'field' }, h('span', null, t('time.own.zone', { zone: channel().time_zone })), own),
       button(t('time.set'), () => { if (own.value) { close(); choose({ local: own.value.slice(0, 16) }); } else own.focus(); }, { class: 'primary wide' }));
@@ -214,15 +210,11 @@ function openSettle(d, act) {
 
 /** The life of one item, from the poll to the post. @param {string} ref a draft's number or a link */
 export function openLife(ref) {
-  sheet(t('life'), () => {
-    const body = h('div', null, h('span', { class: 'spinner' }));
-    get(`life?ref=${encodeURIComponent(ref)}`).then((/** @type {import('../types').Life} */ l) => body.replaceChildren(
+  sheet(t('life'), () => coming(get(`life?ref=${encodeURIComponent(ref)}`), (/** @type {import('../types').Life} */ l) => [
       h('p', { class: 'strong', dir: 'auto' }, l.url ? h('a', { href: l.url, target: '_blank', rel: 'noopener noreferrer' }, l.title || l.url) : l.title),
       h('ol', { class: 'life' }, l.events.map(e => h('li', null, h('time', { datetime: e.at }, dayClock(e.at)), h('span', null, eventText(e)), e.job_id && h('span', { class: 'hint small' }, t('job', { id: e.job_id }))))),
-      ...l.waiting.map(j => h('p', { class: 'waiting' }, h('span', { class: 'spinner' }), words('jobkind', j.kind), ' · ', t('job', { id: j.id }))),
-    ), err => body.replaceChildren(h('p', { class: 'bad-text' }, explain(err instanceof ApiError ? err : null))));
-    return body;
-  });
+      l.waiting.map(j => h('p', { class: 'waiting' }, h('span', { class: 'spinner' }), words('jobkind', j.kind), ' · ', t('job', { id: j.id }))),
+    ]));
 }
 
 /** A line of a life: what happened, how, and by whom. @param {import('../types').Event} e */

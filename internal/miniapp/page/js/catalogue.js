@@ -10,12 +10,10 @@ cancel|Cancel|Отмена
 save|Save|Сохранить
 saved|Saved|Сохранено
 discard|Discard|Отменить правки
-again|Try again|Попробовать снова
 more|Show more|Показать ещё
 remove|Remove|Удалить
 removed|Removed|Удалено
 pause|Pause|Пауза
-paused|Paused|Остановлено
 resume|Resume|Продолжить
 resumed|Running again|Снова работает
 add|Add|Добавить
@@ -25,7 +23,6 @@ reload|Reload|Обновить
 today|Today|Сегодня
 offline|Offline|Нет связи
 asking|Slow line|Связь с паузами
-asking.why|Asks again and again|Спрашивает снова и снова
 tabs|Sections|Разделы
 to.content|To the content|К содержанию
 tab.plan|Plan|План
@@ -54,7 +51,7 @@ channel.state.kicked.text|The bot is no administrator of the channel any more. A
 channel.state.unlinked.text|This channel is unlinked. Link it again in the chat; all settings are kept.|Канал отключён. Подключите его снова в чате: настройки сохранены.
 accepted|Accepted, job {job}: it will show here when it is done|Принято, задача {job}: появится здесь, когда будет готово
 pending|Being worked on, job {job}|В работе, задача {job}
-already|Already so: {what}|Уже сделано: {what}
+already|Decided before: {what}|Уже решено: {what}
 job|job {id}|задача {id}
 tokens|{n} tokens|{n} токенов
 units|{n} of {max} characters|{n} из {max} знаков
@@ -102,13 +99,8 @@ post.delete.sure|Delete the post from the channel?|Удалить пост из 
 post.noimage|The picture cannot be loaded|Картинка не загружается
 post.more|Show all|Показать целиком
 post.spoiler|Hidden text, press to show|Скрытый текст, нажмите, чтобы показать
-did.scheduled|Scheduled for {at}|Запланирован на {at}
 did.moved|Moved to {at}|Перенесён на {at}
 did.proposed|Back among the waiting drafts|Снова среди ожидающих
-did.publishing|Is being posted|Публикуется
-did.published|Posted|Опубликован
-did.skipped|Skipped|Пропущен
-did.failed|Was not posted|Не опубликован
 did.unconfirmed|Unconfirmed: look into the channel|Не подтверждён: посмотрите в канал
 state.proposed|Waits for you|Ждёт решения
 state.scheduled|Scheduled|Запланирован
@@ -206,6 +198,7 @@ why|Why?|Почему?
 why.hint|A link or a draft's number|Ссылка или номер черновика
 plan.lasts|The queue lasts until {at}|Очереди хватит до {at}
 plan.empty|The queue is empty|Очередь пуста
+plan.late|The next slot is empty|Ближайший слот пуст
 plan.end|The queue ends here|Здесь очередь кончается
 plan.gaps#one|{n} gap|{n} пробел
 plan.gaps#few||{n} пробела
@@ -458,7 +451,7 @@ pay.not|Not paid|Не оплачено
 error.offline|No connection. Nothing was lost: try again.|Нет связи. Ничего не потеряно: попробуйте снова.
 error.internal|Something went wrong on our side. Try again in a moment.|Что-то сломалось у нас. Попробуйте через минуту.
 error.not_yours|This does not exist, or it is not yours.|Этого нет, или это не ваше.
-error.role|Your role here does not allow this.|Ваша роль этого не позволяет.
+error.role|Your role here does not allow this. Ask an owner.|Ваша роль этого не позволяет. Спросите владельца.
 error.no_access|This bot works by invitation.|Бот работает по приглашениям.
 error.slot_taken|This slot was just taken. Choose another.|Слот только что заняли. Выберите другой.
 error.slot_past|This time has passed. Choose a later one.|Это время прошло. Выберите позже.
@@ -467,7 +460,7 @@ error.channel_no_rights|The bot may not post in the channel: give it the right t
 error.too_fast|Wait {seconds} s.|Ждите {seconds} с.
 error.channel_paused|The channel is paused. Resume it first.|Канал на паузе. Сначала продолжите.
 error.channel_rests|Rests: beyond your plan|Отдыхает: сверх тарифа
-error.changed|Somebody changed the settings meanwhile|Кто-то тем временем изменил настройки
+error.changed|Somebody changed the settings meanwhile: reload them|Кто-то тем временем изменил настройки: обновите их
 error.setting|This cannot be: {field} = {value}|Так нельзя: {field} = {value}
 error.draft_text|The text cannot be taken: {why}|Текст не принят: {why}
 error.post_link|This is no link to a post of this channel.|Это не ссылка на пост этого канала.

@@ -1,6 +1,7 @@
 // Building the page: elements, keyed lists, sheets and short notices.
 
-import { t } from './texts.js';
+import { haptic } from './telegram.js';
+import { explain, t } from './texts.js';
 
 /** @typedef {string | number | Node | null | undefined | false | any[]} Child */
 
@@ -78,8 +79,15 @@ export function button(label, onclick, props, ...inside) {
  */
 export function list(parent, items, key, make, signature = JSON.stringify) {
   /** @type {Map<string, HTMLElement>} */
-  const old = new Map();
-  for (const c of Array.from(parent.children)) if (c instanceof HTMLElement && c.dataset.key !== undefined) old.set(c.dataset.key, c);
+  const old = new Map(), keys = new Set(items.map(key));
+  for (const c of /** @type {HTMLElement[]} */ (Array.from(parent.children))) {
+    const k = c.dataset.key ?? '';
+    if (keys.has(k)) { old.set(k, c); continue; }
+    // Who works by keyboard goes on with the next one.
+    const next = /** @type {HTMLElement | null | false} */ (c.contains(document.activeElement) && (c.nextElementSibling ?? c.previousElementSibling ?? document.getElementById('view')));
+    c.remove();
+    if (next) next.focus({ preventScroll: true });
+  }
   /** @type {Element | null} */
   let at = parent.firstElementChild;
   for (const item of items) {
@@ -91,27 +99,17 @@ export function list(parent, items, key, make, signature = JSON.stringify) {
       next.dataset.key = k;
       next.dataset.sig = sig;
       if (el) {
-        const focused = el.contains(document.activeElement) ? focusPath(el) : '';
-        if (at === el) at = el.nextElementSibling;
+        const focused = el.contains(document.activeElement) && (el.querySelector(':focus')?.closest('[data-focus]')?.getAttribute('data-focus') ?? '-');
+        if (at === el) at = next; // moved, it would lose the focus
         el.replaceWith(next);
         if (focused) /** @type {HTMLElement | null} */ (next.querySelector(`[data-focus="${focused}"]`) ?? next)?.focus({ preventScroll: true });
       }
       el = next;
     }
-    old.delete(k);
     if (el === at) at = at.nextElementSibling;
     else parent.insertBefore(el, at);
   }
-  for (const el of old.values()) el.remove();
-  while (at) {
-    const next = at.nextElementSibling;
-    if (!(at instanceof HTMLElement) || at.dataset.key === undefined) at.remove();
-    at = next;
-  }
 }
-
-/** @param {HTMLElement} el */
-const focusPath = el => el.querySelector(':focus')?.closest('[data-focus]')?.getAttribute('data-focus') ?? '';
 
 /** Replaces what an element holds. @param {Element} el @param {...Child} children */
 export function fill(el, ...children) {
@@ -170,9 +168,37 @@ export function sheet(title, build) {
 export function toast(text, { tone = 'ok', action, run } = {}) {
   const host = /** @type {HTMLElement} */ (document.getElementById('toasts'));
   const el = h('div', { class: `toast ${tone}` }, h('span', null, text),
-    action && run && button(action, () => { el.remove(); run(); }, { class: 'plain' }));
+    action && run && button(action, () => { el.remove(); run(); }, { class: 'plain', 'aria-keyshortcuts': 'Control+Z' }));
   host.replaceChildren(el);
   setTimeout(() => el.remove(), action ? 8000 : 4500);
+}
+
+/** Tells why something failed, and what to do. @param {unknown} err */
+export function fail(err) {
+  haptic('error');
+  toast(explain(err), { tone: 'bad' });
+}
+
+/** Tells that what was asked for is a job now; false: why not. @param {Promise<{ job_id: number }>} asked */
+export async function accepted(asked) {
+  try {
+    toast(t('accepted', { job: (await asked).job_id }));
+    return true;
+  } catch (err) {
+    fail(err);
+    return false;
+  }
+}
+
+/**
+ * A place for what is still on its way, which shows it then, or why it does not come.
+ * @template T
+ * @param {Promise<T>} asked @param {(res: T) => Child} make @param {string} [cls] @param {Child} [meanwhile]
+ */
+export function coming(asked, make, cls = 'stack', meanwhile) {
+  const body = h('div', { class: cls }, h('p', { class: 'waiting', role: 'status' }, h('span', { class: 'spinner' }), meanwhile));
+  asked.then(make).catch(err => h('p', { class: 'bad-text', role: 'alert' }, explain(err))).then(child => fill(body, child));
+  return body;
 }
 
 /** @param {string} question @param {string} yes @param {() => void} run @param {string} [more] */

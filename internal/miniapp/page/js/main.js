@@ -1,10 +1,10 @@
 // Start, sign-in, the frame around the views, and the way between them.
 
 import { ApiError, get, hooks, signIn, watch } from './api.js';
-import { button, closeSheet, fill, h, icon, onSheet, toast } from './dom.js';
+import { button, closeSheet, fail, fill, h, icon, onSheet, toast } from './dom.js';
 import { state } from './state.js';
 import { applyTheme, attach, backButton, haptic, keptHash, launchLanguage } from './telegram.js';
-import { explain, language, setLanguage, t } from './texts.js';
+import { language, setLanguage, t } from './texts.js';
 import { setZone } from './time.js';
 import { trouble } from './trouble.js';
 import { activityView } from './view-activity.js';
@@ -54,7 +54,7 @@ function drawTop() {
   else if (c?.paused) states.push(h('span', { class: 'chip warn' }, t('channel.paused')));
   if (c && c.state !== 'active') states.push(h('span', { class: 'chip bad' }, t(`channel.state.${c.state}`)));
   if (!reachable || mode === 'off') states.push(h('span', { class: 'chip bad', role: 'status' }, t('offline')));
-  else if (mode === 'asking') states.push(h('span', { class: 'chip', title: t('asking.why') }, t('asking')));
+  else if (mode === 'asking') states.push(h('span', { class: 'chip' }, t('asking')));
   const name = state.channels.length > 1
     ? h('select', { 'aria-label': t('channel.choose'), onchange: (/** @type {Event} */ e) => choose(Number(/** @type {HTMLSelectElement} */ (e.target).value)) },
       state.channels.map(o => h('option', { value: String(o.id), selected: o.id === c?.id }, o.title)))
@@ -65,7 +65,11 @@ function drawTop() {
 /** @param {number} id */
 function choose(id) {
   if (view?.leave && !view.leave()) { drawTop(); return; }
-  state.channel = state.channels.find(c => c.id === id) ?? state.channels[0] ?? null;
+  state.channel = state.channels.find(c => c.id === id) ?? null;
+  enter();
+}
+
+function enter() {
   if (state.channel) sessionStorage.setItem('channel', String(state.channel.id));
   setZone(state.channel?.time_zone ?? 'UTC');
   listen();
@@ -112,7 +116,7 @@ function locked(code) {
   fill($('top'), h('div', { class: 'top-line' }, h('strong', null, 'postonce')));
   $('app').removeAttribute('aria-busy');
   $('view').replaceChildren(h('section', { class: 'empty', role: 'alert' }, h('h1', null, t(`${code}.title`)), h('p', null, t(`${code}.text`)),
-    code !== 'session.missing' && button(t('again'), () => location.reload(), { class: 'primary' })));
+    code !== 'session.missing' && button(t('retry'), () => location.reload(), { class: 'primary' })));
 }
 
 /** @param {Session} [s] the session that was just opened */
@@ -143,10 +147,13 @@ state.go = (name, params = {}) => {
 };
 
 state.refresh = async () => {
-  const me = await get('me');
+  const me = await get('me'), was = state.channel;
   took({ token: '', expires_at: '', ...me });
-  drawTop();
-  drawTabs();
+  // Somebody took the channel away, or gave another role in it.
+  if (state.channel?.id !== was?.id || state.channel?.role !== was?.role) {
+    enter();
+    toast(state.channel && state.channel.id === was?.id ? `${t('me')}: ${t(`role.${state.channel.role}`)}` : t('error.not_yours'));
+  } else { drawTop(); drawTabs(); }
 };
 
 async function start() {
@@ -161,7 +168,8 @@ async function start() {
   onSheet(open => backButton(open || current !== 'plan'));
   attach({ onBack: () => { if (!closeSheet()) { if (history.length > 1 && current !== 'plan') history.back(); else state.go('plan'); } } });
   addEventListener('popstate', () => { const q = new URLSearchParams(location.search); show(known(q.get('view')), q); });
-  addEventListener('unhandledrejection', e => { if (e.reason instanceof ApiError) { e.preventDefault(); toast(explain(e.reason), { tone: 'bad' }); } });
+  addEventListener('keydown', e => { if ((e.ctrlKey || e.metaKey) && e.code === 'KeyZ' && !/** @type {Element} */ (e.target).closest('input, textarea')) /** @type {HTMLElement | null} */ (document.querySelector('#toasts button'))?.click(); });
+  addEventListener('unhandledrejection', e => { if (e.reason instanceof ApiError) { e.preventDefault(); fail(e.reason); } });
   current = known(query.get('view'));
   setLanguage(launchLanguage() ?? 'en');
   // The answer is mostly here already and draws everything at once.

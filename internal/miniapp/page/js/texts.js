@@ -47,9 +47,8 @@ export function words(area, code, args) {
 /** What went wrong, for a person, naming the mend. @param {unknown} err */
 export function explain(err) {
   const e = /** @type {{ code?: string, args?: Record<string, unknown>, message?: string }} */ (err ?? {});
-  const code = (e.code ?? 'internal').replace(/^error\./, '');
-  if (has(`error.${code}`)) return t(`error.${code}`, e.args);
-  const area = code.split('.')[0];
-  if (has(`error.${area}`)) return t(`error.${area}`, e.args);
+  const code = (e.code ?? 'internal').replace(/^error\./, ''), args = { ...e.args };
+  for (const [name, area] of [['why', 'check'], ['what', 'quota'], ['field', 'set']]) if (args[name]) args[name] = words(area, String(args[name]));
+  for (const key of [code, code.split('.')[0]]) if (has(`error.${key}`)) return t(`error.${key}`, args);
   return e.message && e.message !== e.code ? e.message : t('error.internal');
 }

@@ -3,9 +3,9 @@
 import { get, send } from './api.js';
 import { card, cardSignature, eventText, openLife } from './card.js';
 import { line, stack } from './chart.js';
-import { button, fill, h, list, refill, toast } from './dom.js';
+import { accepted, button, fill, h, list, refill } from './dom.js';
 import { channel, mayEdit } from './state.js';
-import { explain, t, words } from './texts.js';
+import { t, words } from './texts.js';
 import { addDays, ago, dayClock } from './time.js';
 import { trouble } from './trouble.js';
 
@@ -61,7 +61,7 @@ export function activityView() {
           mayEdit() && (d.draft_id ? h('span', { class: 'chip good' }, t('rescued')) : button(t('rescue'), async e => {
             const b = /** @type {HTMLButtonElement} */ (e.target);
             b.disabled = true;
-            try { toast(t('accepted', { job: (await send('POST', `${base}/dropped/${d.story_id}/rescue`, {})).job_id })); } catch (err) { b.disabled = false; toast(explain(err), { tone: 'bad' }); }
+            b.disabled = await accepted(send('POST', `${base}/dropped/${d.story_id}/rescue`, {}));
           }, { class: 'small' })))))]);
     } catch { /* what was shown stays */ }
   }

@@ -1,9 +1,9 @@
 // The plan, what it allows, and paying.
 
 import { get, send } from './api.js';
-import { button, confirmSheet, fill, h, toast } from './dom.js';
+import { button, confirmSheet, fail, fill, h, toast } from './dom.js';
 import { openInvoice } from './telegram.js';
-import { explain, t, words } from './texts.js';
+import { t, words } from './texts.js';
 import { dayClock, localDate, shortDay } from './time.js';
 import { trouble } from './trouble.js';
 
@@ -25,10 +25,10 @@ export function billingView() {
 
   /** @param {Billing} b */
   function draw(b) {
-    fill(body, h('section', { class: 'group plan-now' }, h('h2', null, t('plan.yours')), h('p', { class: 'big' }, b.title),
+    fill(body, h('section', { class: 'group plan-now' }, h('h2', null, t('plan.yours')), b.title && h('p', { class: 'big' }, b.title),
       h('p', { class: 'hint' }, !b.enabled ? t('billing.off') : b.until ? t(b.renews ? 'plan.renews' : b.trial ? 'plan.trial' : 'plan.until', { at: shortDay(localDate(b.until)) }) : t('plan.free.text')),
       b.enabled && b.renews && button(t('plan.cancel'), () => confirmSheet(t('plan.cancel.sure'), t('plan.cancel'), async () => {
-        try { await send('POST', 'billing/cancel', {}); toast(t('plan.cancelled')); } catch (err) { toast(explain(err), { tone: 'bad' }); }
+        try { await send('POST', 'billing/cancel', {}); toast(t('plan.cancelled')); } catch (err) { fail(err); }
         load();
       }), { class: 'danger-text' })),
     b.quotas.length > 0 && h('section', { class: 'group' }, h('h2', null, t('quotas')), b.quotas.map(q => h('div', { class: 'quota' }, h('span', null, words('quota', q.code)), h('span', null, q.limit ? t('quota.use', { used: q.used, limit: q.limit }) : `${q.used}`),
@@ -45,7 +45,7 @@ export function billingView() {
       const { link } = await send('POST', 'billing/checkout', { plan });
       // Paid is what the server was told by Telegram, never what the window says.
       openInvoice(link, status => { toast(t(status === 'paid' ? 'pay.wait' : status === 'opened' ? 'pay.opened' : 'pay.not')); for (const s of [0, 1, 3, 9]) setTimeout(load, s * 1000); });
-    } catch (err) { toast(explain(err), { tone: 'bad' }); }
+    } catch (err) { fail(err); }
   }
 
   load();

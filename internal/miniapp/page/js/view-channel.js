@@ -2,10 +2,10 @@
 // somebody else changed them meanwhile.
 
 import { ApiError, get, send } from './api.js';
-import { button, confirmSheet, fill, h, sheet, toast } from './dom.js';
+import { button, confirmSheet, fail, fill, h, sheet, toast } from './dom.js';
 import { channel, mayEdit, mayOwn, state } from './state.js';
 import { haptic } from './telegram.js';
-import { explain, language, languages, setLanguage, t } from './texts.js';
+import { language, languages, setLanguage, t } from './texts.js';
 import { trouble } from './trouble.js';
 
 /** @typedef {import('../types').Channel} Channel */
@@ -29,13 +29,15 @@ export function channelView() {
     try {
       const c = /** @type {Channel} */ (await get(`channels/${id}`));
       if (turn !== mine) return;
-      if (was && Object.keys(change).length) { if (c.version !== version) toast(t('error.changed'), { tone: 'bad' }); return; }
+      if (was && Object.keys(change).length) { if (c.version !== version) clash(); return; }
       was = c;
       version = c.version;
       draw();
       drawPeople();
     } catch (err) { if (turn === mine && !was) fill(form, trouble(err, load)); }
   }
+
+  const clash = () => toast(t('error.changed'), { tone: 'bad', action: t('reload'), run: () => { change = {}; load(); } });
 
   /** @param {string} key @param {unknown} value */
   function set(key, value) {
@@ -74,7 +76,7 @@ export function channelView() {
       c.state !== 'active' && h('div', { class: 'notice bad', role: 'alert' }, t(`channel.state.${c.state}.text`, { right: c.missing.join(', ') })),
       !can && h('p', { class: 'hint' }, t('owners.only')),
       group(t('publishing'), h('div', { class: 'switchline' }, h('p', null, c.paused ? t('paused.now') : t('running.now')), mayEdit() && button(t(c.paused ? 'resume' : 'pause'), async () => {
-        try { await send('POST', `channels/${id}/${c.paused ? 'resume' : 'pause'}`, {}); haptic('success'); await state.refresh(); } catch (err) { toast(explain(err), { tone: 'bad' }); }
+        try { await send('POST', `channels/${id}/${c.paused ? 'resume' : 'pause'}`, {}); haptic('success'); await state.refresh(); } catch (err) { fail(err); }
         load();
       }, { class: c.paused ? 'primary' : '' }))),
       group(t('topics'), area('look_for', 3), area('avoid', 2), slider('threshold')),
@@ -85,7 +87,7 @@ export function channelView() {
       group(t('autopilot'), choice('autopilot', ['off', 'delay', 'score']), now('autopilot') === 'delay' && number('autopilot_minutes', 5, 1440), now('autopilot') === 'score' && slider('autopilot_score'), now('autopilot') === 'score' && sourcesPicker(), h('p', { class: 'hint small' }, t('autopilot.hint'))),
       group(t('digest'), choice('digest', ['off', 'daily', 'weekly']), now('digest') !== 'off' && time('digest_at')),
       group(t('me'), h('label', { class: 'field' }, h('span', null, t('me.language')), h('select', { onchange: (/** @type {any} */ e) => tongue(e.target.value) }, languages.map(l => h('option', { value: l, selected: l === language() }, languageName(l))))),
-        h('label', { class: 'check' }, h('input', { type: 'checkbox', checked: c.notify, onchange: (/** @type {any} */ e) => send('PATCH', `channels/${id}/members/${state.person?.id}`, { notify: e.target.checked }).then(() => toast(t('saved')), err => toast(explain(err), { tone: 'bad' })) }), t('me.notify'))));
+        h('label', { class: 'check' }, h('input', { type: 'checkbox', checked: c.notify, onchange: (/** @type {any} */ e) => send('PATCH', `channels/${id}/members/${state.person?.id}`, { notify: e.target.checked }).then(() => toast(t('saved')), err => fail(err)) }), t('me.notify'))));
   }
 
   /** @param {string} key */
@@ -129,9 +131,8 @@ export function channelView() {
       toast(t('saved'));
       await state.refresh();
     } catch (err) {
-      haptic('error');
-      if (err instanceof ApiError && err.status === 412) toast(t('error.changed'), { tone: 'bad', action: t('reload'), run: () => { change = {}; load(); } });
-      else toast(explain(err), { tone: 'bad' });
+      if (err instanceof ApiError && err.status === 412) clash();
+      else fail(err);
     }
     bar.removeAttribute('aria-busy');
     draw();
@@ -139,7 +140,7 @@ export function channelView() {
 
   /** @param {string} l */
   async function tongue(l) {
-    try { await send('PATCH', 'me', { language: l }); setLanguage(l); await state.refresh(); state.go('channel'); } catch (err) { toast(explain(err), { tone: 'bad' }); }
+    try { await send('PATCH', 'me', { language: l }); setLanguage(l); await state.refresh(); state.go('channel'); } catch (err) { fail(err); }
   }
 
   async function drawPeople() {
@@ -147,7 +148,7 @@ export function channelView() {
       const r = await get(`channels/${id}/members`);
       fill(people, h('h2', null, t('people')), h('ul', { class: 'plainlist' }, r.members.map((/** @type {import('../types').Member} */ m) => h('li', null, h('span', null, m.first_name || m.username || String(m.person_id)), h('span', { class: 'chip' }, t(`role.${m.role}`)),
         (can || m.person_id === state.person?.id) && r.members.length > 1 && button(t('remove'), () => confirmSheet(t('member.sure', { name: m.first_name }), t('remove'), async () => {
-          try { await send('DELETE', `channels/${id}/members/${m.person_id}`); } catch (err) { toast(explain(err), { tone: 'bad' }); }
+          try { await send('DELETE', `channels/${id}/members/${m.person_id}`); } catch (err) { fail(err); }
           drawPeople();
         }), { class: 'plain small' })))), can && h('div', { class: 'actions' }, ['editor', 'viewer', 'owner'].map(role => button(t(`invite.${role}`), () => invite(role)))));
     } catch { /* the rest of the page says what is wrong */ }
@@ -161,7 +162,7 @@ export function channelView() {
         const box = h('input', { type: 'text', readonly: true, value: link, 'aria-label': t('invite.link'), onfocus: (/** @type {any} */ e) => e.target.select() });
         return h('div', { class: 'stack' }, h('p', { class: 'hint' }, t('invite.hint')), box, button(t('copy'), () => { box.select(); navigator.clipboard?.writeText(link).then(() => toast(t('copied')), () => {}); }, { class: 'primary wide' }));
       });
-    } catch (err) { toast(explain(err), { tone: 'bad' }); }
+    } catch (err) { fail(err); }
   }
 
   fill(form, h('div', { class: 'skeleton' }));

@@ -2,9 +2,9 @@
 
 import { get, peek, send } from './api.js';
 import { card, cardSignature } from './card.js';
-import { button, fill, h, list, sheet, toast } from './dom.js';
+import { button, fail, fill, h, list, sheet, toast } from './dom.js';
 import { channel, mayEdit, state } from './state.js';
-import { explain, t } from './texts.js';
+import { t } from './texts.js';
 import { trouble } from './trouble.js';
 
 /** @typedef {import('../types').Draft} Draft */
@@ -50,7 +50,7 @@ export function draftsView() {
       if (turn === mine) take(res);
     } catch (err) {
       if (turn !== mine) return;
-      if (loaded) toast(explain(err), { tone: 'bad' });
+      if (loaded) fail(err);
       else { fill(foot); fill(cards, trouble(err, load)); }
     }
   }
@@ -84,7 +84,7 @@ export function draftsView() {
       drafts = [...drafts, ...res.drafts];
       next = res.next;
       draw();
-    } catch (err) { toast(explain(err), { tone: 'bad' }); }
+    } catch (err) { fail(err); }
   }
 
   function openOwn() {
@@ -97,7 +97,7 @@ export function draftsView() {
         try {
           const res = await send('POST', `channels/${channel().id}/drafts`, /^https?:\/\/\S+$/.test(value) ? { url: value } : { text: value });
           toast(t(res.fresh ? 'accepted' : 'own.known', { job: res.job_id }));
-        } catch (err) { toast(explain(err), { tone: 'bad' }); }
+        } catch (err) { fail(err); }
         load();
       }, { class: 'primary wide' }));
     });

@@ -2,8 +2,8 @@
 // slot) or by keyboard; gaps and the end of the queue are in view.
 
 import { get, peek, send } from './api.js';
-import { card, decide, openTimes } from './card.js';
-import { button, fill, h, icon, sheet, toast } from './dom.js';
+import { card, cardSignature, decide, openTimes, outcome } from './card.js';
+import { button, coming, fail, fill, h, icon, refill, sheet, toast } from './dom.js';
 import { headline } from './post.js';
 import { channel, mayEdit, state } from './state.js';
 import { haptic } from './telegram.js';
@@ -41,7 +41,7 @@ export function planView() {
       if (plan !== res) { plan = res; draw(); }
     } catch (err) {
       if (turn !== mine) return false;
-      if (plan) toast(explain(err), { tone: 'bad' });
+      if (plan) fail(err);
       else fill(week, trouble(err, load));
     }
     return true;
@@ -70,7 +70,7 @@ export function planView() {
       h('button', { type: 'button', class: 'plain strong', onclick: () => { from = ''; load(); } }, `${shortDay(p.days[0].date)} – ${shortDay(p.days[6].date)}`),
       button(t('week.after'), () => { from = addDays(p.days[0].date, 7); load(); }, { class: 'plain round' }, icon('right'))),
     h('div', { class: 'plan-sum' },
-      h('p', { class: `lasts${p.lasts_until ? '' : ' warn-text'}` }, p.lasts_until ? t('plan.lasts', { at: dayClock(p.lasts_until, p.lasts_until) }) : t('plan.empty')),
+      h('p', { class: `lasts${p.lasts_until ? '' : ' warn-text'}` }, p.lasts_until ? t('plan.lasts', { at: dayClock(p.lasts_until, p.lasts_until) }) : t(p.ends_at ? 'plan.late' : 'plan.empty')),
       p.gaps > 0 && h('span', { class: 'chip warn' }, t('plan.gaps', { n: p.gaps })),
       !p.lasts_until && (p.waiting > 0 ? button(t('drafts.waiting', { n: p.waiting }), () => state.go('drafts'), { class: 'plain small' }) : channel().sources === 0 && button(t('sources.add'), () => state.go('sources'), { class: 'plain small' }))));
     const last = p.ends_at;
@@ -98,9 +98,9 @@ export function planView() {
       const row = h('li', { class: `slot taken ${d.state}${optimistic.has(d.id) ? ' pending' : ''}${moving?.id === d.id ? ' lifted' : ''}`, 'data-at': s.at });
       const open = h('button', {
         type: 'button', class: 'slot-main', 'data-focus': `d${d.id}`, 'aria-keyshortcuts': can ? 'M' : null,
-        onclick: () => { if (moving) { if (moving.id === d.id) stop(); } else show(d, can); },
+        onclick: () => { if (moving) { if (moving.id === d.id) stop(); } else show(d.id); },
         onkeydown: (/** @type {KeyboardEvent} */ e) => keys(e, can ? d : null),
-      }, time, h('span', { class: 'slot-title', dir: 'auto' }, d.title), h('span', { class: `dot ${d.state}`, title: t(`state.${d.state}`) }), h('span', { class: 'sr' }, t(`state.${d.state}`)));
+      }, time, h('span', { class: 'slot-title', dir: 'auto' }, d.title), h('span', { class: `dot ${d.state}`, title: t(`state.${d.state}`) }));
       row.append(open);
       if (can) {
         const grip = button(t('move.grip', { title: d.title }), () => lift(d), { class: 'grip plain', 'data-focus': `g${d.id}` }, icon('grip'));
@@ -124,7 +124,7 @@ export function planView() {
       all[all.indexOf(/** @type {HTMLElement} */ (e.currentTarget)) + (e.key === 'ArrowDown' ? 1 : -1)]?.focus();
       e.preventDefault();
     } else if (e.key === 'Escape' && moving) stop();
-    else if ((e.key === 'm' || e.key === 'M' || e.key === 'ь') && d) lift(d);
+    else if (e.code === 'KeyM' && d) lift(d);
   }
 
   /** @param {SlotDraft} d */
@@ -140,10 +140,9 @@ export function planView() {
     try {
       const res = await send('POST', `drafts/${d.id}/move`, { transition: d.transition, ...body });
       haptic(res.already ? 'warning' : 'success');
-      toast(res.slot_at ? t(res.already ? 'already' : 'did.moved', { at: dayClock(res.slot_at), what: t('did.scheduled', { at: dayClock(res.slot_at) }) }) : t('already', { what: t(`state.${res.state}`) }));
+      toast(outcome(res, 'did.moved'));
     } catch (err) {
-      haptic('error');
-      toast(explain(err), { tone: 'bad' });
+      fail(err);
     }
     // It stays where it was put until the server's own plan shows it there.
     for (let i = 0; i < 5 && !(await load()); i++);
@@ -201,27 +200,27 @@ export function planView() {
     addEventListener('pointercancel', end);
   }
 
-  /** The whole draft in a sheet, with its decisions. @param {SlotDraft} d @param {boolean} can */
-  function show(d, can) {
-    sheet(t('draft.number', { id: d.id }), close => {
+  /** Brings the open sheet up to date. */
+  let redo = () => {};
+  /** The whole draft in a sheet, with its decisions. @param {number} id */
+  function show(id) {
+    sheet(t('draft.number', { id }), close => {
       const body = h('div', null, h('span', { class: 'spinner' }));
-      get(`drafts/${d.id}`).then(full => fill(body, can && button(t('move'), () => { close(); lift(d); }, { class: 'wide' }), card(full, () => { close(); load(); })), err => fill(body, h('p', { class: 'bad-text' }, explain(err))));
+      redo = () => get(`drafts/${id}`).then((/** @type {import('../types').Draft} */ d) => body.querySelector('[data-held]') || refill(body, cardSignature(d), () => [
+        d.state === 'scheduled' && mayEdit() && button(t('move'), () => { close(); lift({ ...d, title: headline(d.html) }); }, { class: 'wide' }),
+        card(d, () => { close(); load(); })]), err => fill(body, h('p', { class: 'bad-text' }, explain(err))));
+      redo();
       return body;
     });
   }
 
   /** Puts a waiting draft into a free slot. @param {Slot} s */
   function fillSlot(s) {
-    sheet(t('slot.fill', { at: dayClock(s.at) }), close => {
-      const body = h('div', { class: 'stack' }, h('span', { class: 'spinner' }));
-      get(`channels/${channel().id}/drafts?state=proposed&limit=20`).then((/** @type {import('../types').Drafts} */ r) => fill(body, r.drafts.length === 0 && h('p', { class: 'hint' }, t('drafts.waiting.none')),
-        r.drafts.map(d => button(d.html, () => { close(); decide(d, 'schedule', { at: s.at }, { done: load }); }, { class: 'wide pick', 'aria-label': null, title: null }, h('span', { dir: 'auto' }, headline(d.html)), h('span', { class: 'score' }, d.score)))),
-      err => fill(body, h('p', { class: 'bad-text' }, explain(err))));
-      return body;
-    });
+    sheet(t('slot.fill', { at: dayClock(s.at) }), close => coming(get(`channels/${channel().id}/drafts?state=proposed&limit=20`), (/** @type {import('../types').Drafts} */ r) => [r.drafts.length === 0 && h('p', { class: 'hint' }, t('drafts.waiting.none')),
+        r.drafts.map(d => button(d.html, () => { close(); decide(d, 'schedule', { at: s.at }, { done: load }); }, { class: 'wide pick', 'aria-label': null, title: null }, h('span', { dir: 'auto' }, headline(d.html)), h('span', { class: 'score' }, d.score)))]));
   }
 
   load();
   if (!plan) fill(week, h('div', { class: 'skeleton' }));
-  return { el, changed: topics => { if (topics.includes('plan') || topics.includes('drafts') || topics.includes('settings')) load(); }, gone: () => { mine++; } };
+  return { el, changed: topics => { if (topics.includes('plan') || topics.includes('drafts') || topics.includes('settings')) { load(); if (document.querySelector('dialog')) redo(); } }, gone: () => { mine++; } };
 }

@@ -2,9 +2,9 @@
 
 import { get, peek, send } from './api.js';
 import { spark } from './chart.js';
-import { button, confirmSheet, fill, h, list, sheet, toast } from './dom.js';
+import { accepted, button, coming, confirmSheet, fail, fill, h, list, sheet, toast } from './dom.js';
 import { channel, mayEdit } from './state.js';
-import { explain, has, t, words } from './texts.js';
+import { has, t, words } from './texts.js';
 import { addDays, ago } from './time.js';
 import { trouble } from './trouble.js';
 
@@ -36,7 +36,7 @@ export function sourcesView() {
       if (turn === mine) draw();
     } catch (err) {
       if (turn !== mine) return;
-      if (sources) toast(explain(err), { tone: 'bad' });
+      if (sources) fail(err);
       else fill(rows, trouble(err, load));
     }
   }
@@ -96,7 +96,7 @@ export function sourcesView() {
       try {
         const res = await send(method, `${base}/sources/${s.id}${tail}`, body);
         toast(res.job_id ? t('accepted', { job: res.job_id }) : said);
-      } catch (err) { toast(explain(err), { tone: 'bad' }); }
+      } catch (err) { fail(err); }
       load();
     };
     return h('div', { class: 'source-body' },
@@ -106,36 +106,28 @@ export function sourcesView() {
       h('label', { class: 'field' }, h('span', null, t('weight'), ' ', shown), weight),
       h('label', { class: 'field' }, h('span', null, t('must')), must), h('label', { class: 'field' }, h('span', null, t('never')), never), h('label', { class: 'field' }, h('span', null, t('pattern')), pattern),
       h('div', { class: 'actions' }, button(t('test'), () => openTest(s)),
-        can && (s.paused ? button(t('resume'), () => run('POST', '/resume', {}, t('resumed'))) : button(t('pause'), () => run('POST', '/pause', {}, t('paused')))),
+        can && (s.paused ? button(t('resume'), () => run('POST', '/resume', {}, t('resumed'))) : button(t('pause'), () => run('POST', '/pause', {}, t('channel.paused')))),
         can && button(t('check.now'), () => run('POST', '/retry', {}, '')),
         can && button(t('remove'), () => confirmSheet(t('remove.sure', { title: s.title || s.address }), t('remove'), () => run('DELETE', '', undefined, t('removed')), t('remove.more')), { class: 'danger-text' })));
   }
 
   /** @param {Source} s */
   function openTest(s) {
-    sheet(t('test.title', { title: s.title }), () => {
-      const body = h('div', null, h('span', { class: 'spinner' }));
-      get(`${base}/sources/${s.id}/test`).then(r => fill(body, r.items.length === 0 && h('p', { class: 'hint' }, t('source.nothing')), h('ul', { class: 'plainlist' }, r.items.map((/** @type {import('../types').Dropped} */ i) =>
-        h('li', null, h('span', { class: 'score' }, i.score), h('span', { dir: 'auto' }, i.title), h('small', { class: 'hint' }, words('verdict', i.verdict)))))), err => fill(body, h('p', { class: 'bad-text' }, explain(err))));
-      return body;
-    });
+    sheet(t('test.title', { title: s.title }), () => coming(get(`${base}/sources/${s.id}/test`), r => [r.items.length === 0 && h('p', { class: 'hint' }, t('source.nothing')), h('ul', { class: 'plainlist' }, r.items.map((/** @type {import('../types').Dropped} */ i) =>
+        h('li', null, h('span', { class: 'score' }, i.score), h('span', { dir: 'auto' }, i.title), h('small', { class: 'hint' }, words('verdict', i.verdict)))))]));
   }
 
   /** What an address is, before anything is done. @param {string} address */
   function probe(address) {
-    sheet(t('probe'), close => {
-      const body = h('div', { class: 'stack' }, h('p', { class: 'waiting', role: 'status' }, h('span', { class: 'spinner' }), t('probe.looking')));
-      send('POST', 'probe', { address }).then((/** @type {import('../types').Probe} */ p) => fill(body,
+    sheet(t('probe'), close => coming(send('POST', 'probe', { address }), (/** @type {import('../types').Probe} */ p) => [
         h('p', { class: 'strong', dir: 'auto' }, p.title || p.address), h('p', { class: 'hint' }, words('srckind', p.kind), ' · ', p.address),
         p.choices.length > 0 && h('div', { class: 'stack' }, h('p', null, t('probe.choices')), p.choices.map(c => button(c.title || c.url, () => follow(c.url, close), { class: 'wide' }))),
         h('ul', { class: 'plainlist' }, p.latest.slice(0, 3).map(i => h('li', { dir: 'auto' }, i.title, i.at && h('small', { class: 'hint' }, ' ' + ago(i.at))))),
         p.known ? h('p', { class: 'hint' }, t('probe.known')) : p.is_feed && button(t('follow'), () => follow(p.address || address, close), { class: 'primary wide' }),
-        !p.is_feed && p.choices.length === 0 && button(t('own.make'), async () => {
+        !p.is_feed && p.choices.length === 0 && button(t('own.make'), () => {
           close();
-          try { toast(t('accepted', { job: (await send('POST', `${base}/drafts`, { url: p.url || address })).job_id })); } catch (err) { toast(explain(err), { tone: 'bad' }); }
-        }, { class: 'primary wide' })), err => fill(body, h('p', { class: 'bad-text', role: 'alert' }, explain(err))));
-      return body;
-    });
+          accepted(send('POST', `${base}/drafts`, { url: p.url || address }));
+        }, { class: 'primary wide' })], 'stack', t('probe.looking')));
   }
 
   /** @param {string} address @param {() => void} close */
@@ -146,24 +138,23 @@ export function sourcesView() {
       toast(t(s.already ? 'probe.known' : 'followed', { title: s.title || s.address }));
       input.value = '';
       open = s.id;
-    } catch (err) { toast(explain(err), { tone: 'bad' }); }
+    } catch (err) { fail(err); }
     load();
   }
 
   function openMore() {
     sheet(t('sources.more'), close => {
-      const packs = h('div', { class: 'stack' }, h('span', { class: 'spinner' }));
-      get(`packs?language=${channel().language}`).then(r => fill(packs, r.packs.map((/** @type {import('../types').Pack} */ p) => button(p.title, async () => {
+      const packs = coming(get(`packs?language=${channel().language}`), r => r.packs.map((/** @type {import('../types').Pack} */ p) => button(p.title, async () => {
         close();
-        try { toast(t('accepted', { job: (await send('POST', `${base}/packs/${p.id}`, {})).job_id })); } catch (err) { toast(explain(err), { tone: 'bad' }); }
+        await accepted(send('POST', `${base}/packs/${p.id}`, {}));
         load();
-      }, { class: 'wide pick' }, h('span', null, p.title), h('small', { class: 'hint' }, t('sources.count', { n: p.sources.length }))))), err => fill(packs, h('p', { class: 'hint' }, explain(err))));
+      }, { class: 'wide pick' }, h('span', null, p.title), h('small', { class: 'hint' }, t('sources.count', { n: p.sources.length })))));
       const file = h('input', { type: 'file', accept: '.opml,.xml,text/x-opml', 'aria-label': t('import') });
       file.addEventListener('change', async () => {
         const f = file.files?.[0];
         if (!f) return;
         close();
-        try { toast(t('accepted', { job: (await send('POST', `${base}/sources.opml`, await f.text())).job_id })); } catch (err) { toast(explain(err), { tone: 'bad' }); }
+        await accepted(send('POST', `${base}/sources.opml`, await f.text()));
         load();
       });
       return h('div', { class: 'stack' }, h('h3', null, t('packs')), packs, h('h3', null, 'OPML'), h('label', { class: 'field' }, h('span', null, t('import')), file), button(t('export'), async () => {
@@ -172,7 +163,7 @@ export function sourcesView() {
           const url = URL.createObjectURL(new Blob([text], { type: 'text/x-opml' }));
           h('a', { href: url, download: 'postonce.opml' }).click();
           setTimeout(() => URL.revokeObjectURL(url), 1000);
-        } catch (err) { toast(explain(err), { tone: 'bad' }); }
+        } catch (err) { fail(err); }
       }, { class: 'wide' }));
     });
   }
