@@ -347,8 +347,8 @@ func BenchmarkDecode30(b *testing.B) {
 	})
 }
 
-// TestTenThousandDue has 10,000 sources due at once; it is measured, not
-// asserted, and only on request.
+// TestTenThousandDue has 10,000 sources due at once, or POSTONCE_BENCH_SOURCES;
+// it is measured, not asserted, and only on request.
 func TestTenThousandDue(t *testing.T) {
 	if os.Getenv("POSTONCE_BENCH") == "" {
 		t.Skip("set POSTONCE_BENCH=1 to measure")
@@ -358,10 +358,13 @@ func TestTenThousandDue(t *testing.T) {
 	k := newBench(t, func(c *Config) {
 		c.Reader, c.Clock, c.MinInterval = NewReader(web, "", time.Now), time.Now, 3*time.Hour
 	})
-	const n = 10_000
+	n := 10_000
+	if few, err := strconv.Atoi(os.Getenv("POSTONCE_BENCH_SOURCES")); err == nil && few > 0 {
+		n = few
+	}
 	for i := 0; i < n; i += 500 {
 		k.tx(func(tx pgx.Tx) error {
-			for j := i; j < i+500; j++ {
+			for j := i; j < min(n, i+500); j++ {
 				if _, err := k.svc.AddAddress(t.Context(), tx, fmt.Sprintf("http://%s:%s/same", hostOf(j), s.plain), ""); err != nil {
 					return err
 				}
@@ -389,7 +392,7 @@ func TestTenThousandDue(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		_ = e.Stop(ctx)
 		cancel()
-		t.Logf("%s: %.1f s, %.0f polls/s, %d µs of CPU a poll, resident at most %s", what, took.Seconds(), n/took.Seconds(), (used / n).Microseconds(), status("VmHWM"))
+		t.Logf("%s: %.1f s, %.0f polls/s, %d µs of CPU a poll, resident at most %s", what, took.Seconds(), float64(n)/took.Seconds(), (used / time.Duration(n)).Microseconds(), status("VmHWM"))
 	}
 }
 
