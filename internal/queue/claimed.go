@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"time"
@@ -54,12 +55,7 @@ func (l *lane) collect(rows pgx.Rows) ([]*run, error) {
 		return nil, err
 	}
 	l.hold(runs)
-	slices.SortFunc(runs, func(a, b *run) int {
-		if c := a.runAt.Compare(b.runAt); c != 0 {
-			return c
-		}
-		return int(a.id - b.id)
-	})
+	slices.SortFunc(runs, func(a, b *run) int { return cmp.Or(a.runAt.Compare(b.runAt), cmp.Compare(a.id, b.id)) })
 	return runs, nil
 }
 

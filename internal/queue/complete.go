@@ -41,13 +41,13 @@ SELECT id,
        key
   FROM done`
 
-// jobCompleteIfLeasedSQL deletes by token. It answers with a number only: of so many tokens that were not fenced
-// it deleted the jobs. Which ones is asked (jobHistoryFindSQL) in the rare case that it is not all.
+// jobCompleteIfLeasedSQL completes jobs by their tokens. Only the number of rows comes back: how many of the tokens
+// still held a lease. Which ones is looked up (jobHistoryFindSQL) in the rare case that some did not.
 const jobCompleteIfLeasedSQL = `
 WITH ` + jobsDoneCTE + `
 INSERT INTO ` + historyFromDone
 
-// jobCompleteAndTellSQL is the same for those who must know at once which tokens were not fenced.
+// jobCompleteAndTellSQL is the same for callers that must know at once which tokens still held a lease.
 const jobCompleteAndTellSQL = `
 WITH ` + jobsDoneCTE + `, kept AS (
 INSERT INTO ` + historyFromDone + `
@@ -114,13 +114,7 @@ func (r *run) notCompleted(ctx context.Context, err error, asked bool) error {
 	return fmt.Errorf("complete job %d: %w", r.id, err)
 }
 
-func (r *run) completeTx(ctx context.Context, tx pgx.Tx) error {
-	if r.inDoubt.Load() && r.spec.class == Strict {
-		return ErrInDoubt
-	}
-	return r.deleteTx(ctx, tx)
-}
-
+// deleteTx completes the job in tx. ErrLeaseLost: it is no longer this execution's.
 func (r *run) deleteTx(ctx context.Context, tx pgx.Tx) error {
 	tag, err := tx.Exec(ctx, jobCompleteIfLeasedSQL, []int64{r.token})
 	if err == nil && tag.RowsAffected() == 0 {
@@ -141,7 +135,7 @@ func (e *Engine) inHistory(ctx context.Context, ids, tokens []int64) (map[int64]
 // tokens is a set of lease tokens, sorted.
 type tokens []int64
 
-// tokensOf owns list.
+// tokensOf takes list over and sorts it.
 func tokensOf(list []int64) tokens {
 	slices.Sort(list)
 	return list
@@ -186,7 +180,7 @@ func (l *lane) acknowledge(runs []*run) {
 	}
 }
 
-// completeBatch returns which tokens are complete; nil: all.
+// completeBatch returns the tokens that are complete; nil: all of them.
 func (l *lane) completeBatch(runs []*run, tokens []int64) (map[int64]bool, error) {
 	ctx, cancel := l.engine.writeContext()
 	defer cancel()

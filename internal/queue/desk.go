@@ -157,6 +157,8 @@ type archived struct {
 	decision Decision
 }
 
+// decide locks the archived job and lets do decide about it. A decision of the same kind that was made before is
+// answered as it stands; ErrDecided: another one was made.
 func (d *Desk) decide(ctx context.Context, jobID int64, by string, want Status, do func(context.Context, pgx.Tx, *archived) error) (Decision, error) {
 	if by == "" {
 		return Decision{}, errors.New("queue: a decision needs an author")
@@ -224,7 +226,7 @@ func (d *Desk) settleDoubts(ctx context.Context, tx pgx.Tx, a *archived, says Ev
 		return fmt.Errorf("kind %s is not registered here", a.kind)
 	}
 	for _, key := range keys {
-		if err := settleEffect(ctx, tx, key, says == EvidenceDone, "", by); err != nil {
+		if _, err := settleUnknown(ctx, tx, key, says == EvidenceDone, "", by); err != nil {
 			return err
 		}
 		if err := s.settled(ctx, tx, a.payload, Settlement{EffectKey: key, Done: says == EvidenceDone, By: by}); err != nil {
@@ -248,11 +250,6 @@ UPDATE effects
           WHERE jobs.id = effects.job_id
        ))
 RETURNING job_id`
-
-func settleEffect(ctx context.Context, tx pgx.Tx, key string, done bool, externalID, by string) error {
-	_, err := settleUnknown(ctx, tx, key, done, externalID, by)
-	return err
-}
 
 // settleUnknown returns the effect's job. ErrDecided: it is settled otherwise, or still under way.
 func settleUnknown(ctx context.Context, tx pgx.Tx, key string, done bool, externalID, by string) (jobID int64, err error) {

@@ -15,8 +15,12 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// writeTimeout bounds one statement that must reach the database.
-const writeTimeout = 20 * time.Second
+const (
+	// writeTimeout bounds one statement that must reach the database.
+	writeTimeout = 20 * time.Second
+	// defaultWorkers is how many handlers a tier may run at once where Config names no number.
+	defaultWorkers = 16
+)
 
 // Config is what an engine is made of. Pool and Registry are required.
 type Config struct {
@@ -34,7 +38,7 @@ type Config struct {
 	ListenDSN string
 	// Build is written to the workers table.
 	Build string
-	// Redact removes secrets from what is kept of errors; nil: Redactor().
+	// Redact removes secrets from what is kept of errors; nil: a redactor of tokens, keys and passwords.
 	Redact func(string) string
 
 	// PollEvery, ReapEvery and KeepEvery are for tests: 0 is 1 s, 5 s, 1 s.
@@ -59,7 +63,7 @@ func (c *Config) defaults() {
 	set(&c.AckWait, 5*time.Millisecond)
 	set(&c.IntentWait, 2*time.Millisecond)
 	if c.Redact == nil {
-		c.Redact = Redactor()
+		c.Redact = redactor()
 	}
 }
 
@@ -67,7 +71,7 @@ func (c *Config) workers(t Tier) int {
 	if n := c.Workers[t]; n != 0 {
 		return n
 	}
-	return 16
+	return defaultWorkers
 }
 
 // Engine works the jobs of one process. Start it once, stop it once.
@@ -169,22 +173,22 @@ func (e *Engine) Start(ctx context.Context) error {
 	e.workContext, e.stopWork = context.WithCancel(context.Background())
 	e.hardContext, e.stopHard = context.WithCancel(context.Background())
 	for _, l := range e.lanes {
-		e.loop(func(ctx context.Context) { l.loop(ctx) })
+		e.loop(l.loop)
 	}
 	e.loop(e.keeper.loop)
 	e.loop(e.reapLoop)
 	e.loop(e.scheduleLoop)
 	e.loop(e.listenLoop)
+	if e.cfg.Hints != nil {
+		e.loop(e.echoLoop)
+	}
 	e.loop(e.janitorLoop)
 	return nil
 }
 
+// loop runs f until claiming ends; Stop waits for it.
 func (e *Engine) loop(f func(context.Context)) {
-	e.background.Add(1)
-	go func() {
-		defer e.background.Done()
-		f(e.claimContext)
-	}()
+	e.background.Go(func() { f(e.claimContext) })
 }
 
 const workerStopSQL = `
@@ -381,7 +385,7 @@ func (e *Engine) readKinds(ctx context.Context) error {
 	return nil
 }
 
-// effectiveLease: what was measured, not below what the kind asks for explicitly.
+// effectiveLease is what was measured, but never less than the kind asks for; before anything was measured, lease.
 func effectiveLease(s *spec, lease time.Duration, measured *time.Duration) time.Duration {
 	if measured == nil {
 		return lease

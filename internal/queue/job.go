@@ -28,9 +28,6 @@ func (j *Job[A]) Complete(ctx context.Context, fn func(ctx context.Context, tx p
 	return j.run.complete(ctx, fn)
 }
 
-// CompleteTx is Complete's twin in the caller's transaction; the caller commits, and then returns nil from Work.
-func (j *Job[A]) CompleteTx(ctx context.Context, tx pgx.Tx) error { return j.run.completeTx(ctx, tx) }
-
 // Perform makes one outside effect through the ledger.
 //
 // Confirmed comes with a nil error (Prior: the ledger knew already, Call was not made). Refused comes with an
@@ -102,8 +99,8 @@ func (r *run) count(outcome string, now time.Time) {
 	}
 }
 
-// logDone joins the numbers of a request and its job in one line. What people and programs asked for themselves
-// is worth it always; what follows from it is found from there (`jobs show`), and is too much for everyday.
+// logDone writes the numbers of a request and of its job in one line. What a person or a program asked for is always
+// logged; what follows from that can be found from there (`jobs show`), and is logged for debugging only.
 func (r *run) logDone(now time.Time) {
 	ev := r.engine.log.Debug()
 	if o := r.origin; o.JobID == 0 && (o.UpdateID != 0 || o.RequestID != "") {
@@ -112,7 +109,7 @@ func (r *run) logDone(now time.Time) {
 	r.numbers(ev).Dur("took", now.Sub(r.startedAt)).Msg("job done")
 }
 
-// numbers adds by what a job is found: its own number, and those of who asked.
+// numbers adds what a job is found by: its own number, and the numbers of what asked for it.
 func (r *run) numbers(ev *zerolog.Event) *zerolog.Event {
 	if ev == nil {
 		return nil

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -140,7 +141,7 @@ func (k Kind[A]) spec() *spec {
 func (s *spec) check() error {
 	switch {
 	case s.name == "":
-		return fmt.Errorf("a kind without a name")
+		return errors.New("a kind without a name")
 	case s.tier != Critical && s.tier != Default && s.tier != Bulk:
 		return fmt.Errorf("kind %s: unknown tier %q", s.name, s.tier)
 	case s.policy != DB && s.policy != Ledger && s.policy != Opaque:

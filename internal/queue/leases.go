@@ -2,8 +2,8 @@ package queue
 
 import "time"
 
-// leases are those of a tier's kinds, said shortly: a claim carries one and the exceptions from it, because the
-// server looks through the exceptions for every job.
+// leases are the lease of most kinds of a tier and the exceptions from it. A claim carries them in this form because
+// the server searches the exceptions for every job that it leases.
 type leases struct {
 	usual   time.Duration
 	other   map[string]time.Duration // the kinds whose lease is not the usual one

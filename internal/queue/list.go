@@ -121,23 +121,6 @@ SELECT ` + jobRowColumns + `
   JOIN job_keys AS k USING (job_id)` + jobRowSources + `
  ORDER BY k.job_id DESC`
 
-// jobByPersonSQL: what a person asked for lately and what is not finished well.
-const jobByPersonSQL = `
-WITH chosen AS (
-  SELECT job_id
-    FROM job_keys
-   WHERE person_id = $1
-   ORDER BY job_id DESC
-   LIMIT 500
-)
-SELECT ` + jobRowColumns + `
-  FROM chosen
-  JOIN job_keys AS k USING (job_id)` + jobRowSources + `
- WHERE j.id IS NOT NULL
-    OR a.status = 'open'
- ORDER BY k.job_id DESC
- LIMIT $2`
-
 const jobRowSQL = `
 SELECT ` + jobRowColumns + `
   FROM job_keys AS k` + jobRowSources + `
@@ -176,11 +159,6 @@ func List(ctx context.Context, db Reader, f Filter) ([]Row, error) {
 		f.Limit = 100
 	}
 	return readRows(ctx, db, jobListSQL, f.State, f.Kind, f.Limit, f.Before, f.Open)
-}
-
-// PendingOf returns what a person caused that is waiting, running, failing or unconfirmed, newest first.
-func PendingOf(ctx context.Context, db Reader, personID int64, limit int) ([]Row, error) {
-	return readRows(ctx, db, jobByPersonSQL, personID, limit)
 }
 
 func readRows(ctx context.Context, db querier, sql string, args ...any) ([]Row, error) {
@@ -228,7 +206,7 @@ SELECT t.at,
  WHERE t.job_id = $1
  ORDER BY t.at`
 
-// Who runs the job now, or ran it last before it was archived.
+// jobWorkerSQL is who runs the job now, or ran it last before it was archived.
 const jobWorkerSQL = `
 SELECT ` + workerColumns + `
   FROM (SELECT leased_by FROM jobs WHERE id = $1
@@ -309,6 +287,7 @@ SELECT payload
   FROM job_archive
  WHERE job_id = $1`
 
+// mostParents bounds how far up the chain of parents a story is told.
 const mostParents = 50
 
 // Show reads a job's story from its number. ErrNotFound: there never was such a job, or its key was purged.
@@ -333,8 +312,11 @@ func Show(ctx context.Context, db Reader, jobID int64) (*Trace, error) {
 	}
 	for id := t.ParentID; id != 0 && len(t.Parents) < mostParents; {
 		parent, err := showRow(ctx, db, id)
-		if err != nil {
+		if errors.Is(err, ErrNotFound) {
 			break // purged
+		}
+		if err != nil {
+			return nil, err
 		}
 		t.Parents = append(t.Parents, parent)
 		id = parent.ParentID

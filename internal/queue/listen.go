@@ -23,9 +23,6 @@ const (
 // listenLoop keeps one connection on LISTEN. Hints only save waiting: without them the lanes poll, and when
 // hints are known to be swallowed (a pooler in between) they poll faster.
 func (e *Engine) listenLoop(ctx context.Context) {
-	if e.cfg.Hints != nil {
-		e.loop(e.echoLoop)
-	}
 	for wait := time.Duration(0); e.pauseCtx(ctx, wait); wait = 2 * time.Second {
 		err := e.listen(ctx)
 		if ctx.Err() != nil {

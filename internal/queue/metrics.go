@@ -183,9 +183,8 @@ func (w *watcher) Describe(ch chan<- *prometheus.Desc) {
 func (w *watcher) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	tiers := []string{string(Critical), string(Default), string(Bulk)}
-	w.waiting(ctx, ch, tiers)
-	w.labelled(ctx, ch, w.oldest, 1, jobOldestSQL, tiers)
+	w.waiting(ctx, ch)
+	w.waited(ctx, ch)
 	w.archived(ctx, ch)
 	var dead, snapshot float64
 	if err := w.engine.pool.QueryRow(ctx, databaseHealthSQL).Scan(&dead, &snapshot); err == nil {
@@ -195,8 +194,8 @@ func (w *watcher) Collect(ch chan<- prometheus.Metric) {
 }
 
 // waiting sends the depth of each kind, zero for those of which nothing waits.
-func (w *watcher) waiting(ctx context.Context, ch chan<- prometheus.Metric, tiers []string) {
-	rows, err := w.engine.pool.Query(ctx, jobDepthSQL, tiers, depthLimit)
+func (w *watcher) waiting(ctx context.Context, ch chan<- prometheus.Metric) {
+	rows, err := w.engine.pool.Query(ctx, jobDepthSQL, Tiers(), depthLimit)
 	if err != nil {
 		return
 	}
@@ -215,43 +214,32 @@ func (w *watcher) waiting(ctx context.Context, ch chan<- prometheus.Metric, tier
 	}
 }
 
-// labelled sends one gauge per row of n labels and a number.
-func (w *watcher) labelled(ctx context.Context, ch chan<- prometheus.Metric, d *prometheus.Desc, n int, sql string, args ...any) {
-	rows, err := w.engine.pool.Query(ctx, sql, args...)
+// waited sends how long the oldest due job of each tier has waited.
+func (w *watcher) waited(ctx context.Context, ch chan<- prometheus.Metric) {
+	rows, err := w.engine.pool.Query(ctx, jobOldestSQL, Tiers())
 	if err != nil {
 		return
 	}
-	defer rows.Close()
-	for rows.Next() {
-		labels, into := make([]string, n), make([]any, 0, n+1)
-		for i := range labels {
-			into = append(into, &labels[i])
-		}
-		var v float64
-		if rows.Scan(append(into, &v)...) != nil {
-			return
-		}
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-	}
+	var tier string
+	var age float64
+	_, _ = pgx.ForEachRow(rows, []any{&tier, &age}, func() error { // what cannot be read is left out
+		ch <- prometheus.MustNewConstMetric(w.oldest, prometheus.GaugeValue, age, tier)
+		return nil
+	})
 }
 
-// archived also reports zeroes, so that an alert can be written on the difference.
+// archived also reports zeroes, so that an alert can be written on the difference; but none unless every row was
+// read, as a zero that is none would end an alert.
 func (w *watcher) archived(ctx context.Context, ch chan<- prometheus.Metric) {
 	rows, err := w.engine.pool.Query(ctx, archiveOpenSQL)
 	if err != nil {
 		return
 	}
-	defer rows.Close()
 	open := map[Reason]float64{}
-	for rows.Next() {
-		var (
-			reason Reason
-			n      float64
-		)
-		if rows.Scan(&reason, &n) != nil {
-			return
-		}
-		open[reason] = n
+	var reason Reason
+	var n float64
+	if _, err := pgx.ForEachRow(rows, []any{&reason, &n}, func() error { open[reason] = n; return nil }); err != nil {
+		return
 	}
 	for _, reason := range Reasons() {
 		ch <- prometheus.MustNewConstMetric(w.archive, prometheus.GaugeValue, open[reason], string(reason))

@@ -26,7 +26,8 @@ const (
 	stateUnknown effectState = "unknown"
 )
 
-// perform is nothing-twice.md §3: intent, call, outcome.
+// perform makes an outside effect in three steps: the intent is committed, the call is made with no transaction open,
+// and the outcome is committed with what it changes. What the ledger knows already is answered from there.
 func (r *run) perform(ctx context.Context, e Effect) (Outcome, error) {
 	switch {
 	case r.spec.policy == DB:

@@ -1,8 +1,9 @@
 package queue
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"sync"
 )
 
@@ -43,7 +44,7 @@ func (r *Registry) Kinds() []string {
 	for name := range r.kinds {
 		names = append(names, name)
 	}
-	sort.Strings(names)
+	slices.Sort(names)
 	return names
 }
 
@@ -62,6 +63,6 @@ func (r *Registry) ofTier(t Tier) []*spec {
 			of = append(of, s)
 		}
 	}
-	sort.Slice(of, func(i, j int) bool { return of[i].name < of[j].name })
+	slices.SortFunc(of, func(a, b *spec) int { return cmp.Compare(a.name, b.name) })
 	return of
 }

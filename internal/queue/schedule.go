@@ -8,41 +8,23 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Timetable says when a schedule fires. Every and Daily make one.
-type Timetable struct {
-	spec string
-	next func(after time.Time) time.Time
-}
+// Timetable says when a schedule fires. Every makes one.
+type Timetable struct{ every time.Duration }
 
 // String returns the timetable as it is stored, e.g. "every 5m0s".
-func (t Timetable) String() string { return t.spec }
+func (t Timetable) String() string { return "every " + t.every.String() }
 
-// Every fires at the multiples of d since 1970 UTC, so that all processes agree.
+// Every fires at the multiples of d since 1970 UTC, so that all processes agree. d is a second or more.
 func Every(d time.Duration) Timetable {
 	if d < time.Second {
 		panic("queue: a schedule fires once a second at most")
 	}
-	return Timetable{spec: "every " + d.String(), next: func(after time.Time) time.Time {
-		n := after.UnixNano() / int64(d)
-		return time.Unix(0, (n+1)*int64(d)).UTC()
-	}}
+	return Timetable{every: d}
 }
 
-// Daily fires at a time of day in loc. A time that a clock change skips fires an hour later; one that occurs
-// twice fires at its first occurrence.
-func Daily(hour, minute int, loc *time.Location) Timetable {
-	return Timetable{
-		spec: fmt.Sprintf("daily %02d:%02d %s", hour, minute, loc),
-		next: func(after time.Time) time.Time {
-			local := after.In(loc)
-			for day := 0; ; day++ {
-				t := time.Date(local.Year(), local.Month(), local.Day()+day, hour, minute, 0, 0, loc)
-				if t.After(after) {
-					return t.UTC()
-				}
-			}
-		},
-	}
+// latest returns the newest fire time that is not after now.
+func (t Timetable) latest(now time.Time) time.Time {
+	return time.Unix(0, now.UnixNano()/int64(t.every)*int64(t.every)).UTC()
 }
 
 // CatchUp says what happens to fire times that nobody was there for.
@@ -53,14 +35,9 @@ const (
 	CatchUpLast CatchUp = "last"
 	// CatchUpNone runs only what is due within a minute.
 	CatchUpNone CatchUp = "none"
-	// CatchUpAll runs every missed time, at most 1000.
-	CatchUpAll CatchUp = "all"
 )
 
-const (
-	catchUpGrace = time.Minute
-	catchUpMost  = 1000
-)
+const catchUpGrace = time.Minute
 
 // schedule is recurring work; (name, fire time) makes each run once.
 type schedule struct {
@@ -98,7 +75,7 @@ VALUES ($1, $2, $3, $4)
 
 func (e *Engine) publishSchedules(ctx context.Context) error {
 	for _, s := range e.registry.schedules {
-		if _, err := e.pool.Exec(ctx, schedulePublishSQL, s.name, s.when.spec, s.kind, s.catchUp); err != nil {
+		if _, err := e.pool.Exec(ctx, schedulePublishSQL, s.name, s.when.String(), s.kind, s.catchUp); err != nil {
 			return fmt.Errorf("publish schedule %s: %w", s.name, err)
 		}
 	}
@@ -167,7 +144,7 @@ func (e *Engine) fire(ctx context.Context) (next time.Duration, err error) {
 			if err := d.run(ctx, tx); err != nil {
 				return fmt.Errorf("schedule %s: %w", d.name, err)
 			}
-			next = min(next, d.when.next(d.now).Sub(d.now))
+			next = min(next, d.when.latest(d.now).Add(d.when.every).Sub(d.now))
 		}
 		return nil
 	})
@@ -205,47 +182,29 @@ func (e *Engine) dueSchedules(ctx context.Context, tx pgx.Tx) ([]dueSchedule, er
 	return due, rows.Err()
 }
 
+// run enqueues the job of the fire time that is due, once in all processes.
 func (d dueSchedule) run(ctx context.Context, tx pgx.Tx) error {
-	for _, at := range d.times() {
-		tag, err := tx.Exec(ctx, scheduleRunInsertSQL, d.name, at)
-		if err != nil {
-			return err
-		}
-		if tag.RowsAffected() == 0 {
-			continue
-		}
-		sub, err := d.enqueue(ctx, tx, at)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, scheduleRunJobSQL, d.name, at, sub.JobID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// times returns the fire times to run now, oldest first.
-func (d dueSchedule) times() []time.Time {
-	var times []time.Time
-	from := d.last
-	if d.catchUp != CatchUpAll {
-		if recent := d.now.Add(-48 * time.Hour); from.Before(recent) {
-			from = recent // nothing repeats less often than daily
-		}
-	}
-	for at := d.when.next(from); !at.After(d.now); at = d.when.next(at) {
-		times = append(times, at)
-		if len(times) > catchUpMost {
-			times = times[1:]
-		}
-	}
-	if d.catchUp == CatchUpAll || len(times) == 0 {
-		return times
-	}
-	latest := times[len(times)-1]
-	if d.catchUp == CatchUpNone && d.now.Sub(latest) > catchUpGrace {
+	at, due := d.due()
+	if !due {
 		return nil
 	}
-	return []time.Time{latest}
+	tag, err := tx.Exec(ctx, scheduleRunInsertSQL, d.name, at)
+	if err != nil || tag.RowsAffected() == 0 {
+		return err
+	}
+	sub, err := d.enqueue(ctx, tx, at)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, scheduleRunJobSQL, d.name, at, sub.JobID)
+	return err
+}
+
+// due returns the fire time to run now: the latest one, if it was not run yet and is not missed for good.
+func (d dueSchedule) due() (at time.Time, due bool) {
+	at = d.when.latest(d.now)
+	if !at.After(d.last) || d.catchUp == CatchUpNone && d.now.Sub(at) > catchUpGrace {
+		return time.Time{}, false
+	}
+	return at, true
 }

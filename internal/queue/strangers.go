@@ -19,7 +19,7 @@ type strangers struct {
 	told  map[string]time.Time // when each was last warned of; guarded by mu
 }
 
-// kinds owns nothing: the list is not to be changed.
+// kinds returns the list itself; callers must not change it.
 func (s *strangers) kinds() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
