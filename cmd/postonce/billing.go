@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/postonce/postonce/internal/app"
@@ -27,13 +28,10 @@ func (p *program) billing(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	verb, about := "", ""
-	switch len(rest) {
-	case 1:
-		verb = rest[0]
-	case 2:
-		verb, about = rest[0], rest[1]
+	if len(rest) == 0 || len(rest) > 2 {
+		return usagef("%s", billingUsage)
 	}
+	verb, about := rest[0], strings.Join(rest[1:], "")
 	switch {
 	case verb == "findings" && about == "":
 		return p.findings(ctx, cfg, *asJSON)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/postonce/postonce/internal/app"
 	"github.com/postonce/postonce/internal/app/config"
@@ -31,12 +33,7 @@ func (p *program) demo(ctx context.Context, args []string) error {
 // demoLogging keeps the terminal for the one address unless somebody asked for more.
 func demoLogging(cfg config.Config, environ []string) config.Config {
 	asked := func(name string) bool {
-		for _, kv := range environ {
-			if len(kv) > len(name) && kv[:len(name)+1] == name+"=" {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 	}
 	if !asked("LOG_LEVEL") {
 		cfg.LogLevel = "warn"

@@ -38,7 +38,7 @@ func (p *program) health(ctx context.Context, args []string) error {
 	}
 	res, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
-		return fmt.Errorf("not ready: nobody answers on %s", cfg.HTTPAddr)
+		return fmt.Errorf("not ready: nobody answers on %s: %w", cfg.HTTPAddr, err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10))

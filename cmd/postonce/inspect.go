@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -31,10 +30,7 @@ func (p *program) inspect(ctx context.Context, args []string) error {
 	web := fetch.New(fetch.Config{AllowNets: cfg.AllowNets})
 	report := sources.Inspect(ctx, sources.NewReader(web, cfg.PreviewURL, time.Now), rest[0])
 	if *asJSON {
-		enc := json.NewEncoder(p.stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(report); err != nil {
+		if err := printJSON(p.stdout, report); err != nil {
 			return err
 		}
 	} else {

@@ -5,12 +5,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	_ "time/tzdata" // slots are planned in IANA zones, also on machines without a zone database
 
@@ -77,20 +79,17 @@ func main() {
 func (p *program) main(ctx context.Context, args []string) int {
 	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
 		p.usage()
-		if len(args) == 0 {
-			return exitUsage
+		if len(args) > 0 {
+			return exitFine
 		}
-		return exitFine
+		return exitUsage
 	}
 	for _, c := range commands() {
 		if c.name != args[0] {
 			continue
 		}
 		err := c.run(p, ctx, args[1:])
-		switch {
-		case err == nil:
-			return exitFine
-		case errors.Is(err, flag.ErrHelp):
+		if err == nil || errors.Is(err, flag.ErrHelp) {
 			return exitFine
 		}
 		if !errors.Is(err, errSaid) {
@@ -100,6 +99,14 @@ func (p *program) main(ctx context.Context, args []string) int {
 	}
 	fmt.Fprintf(p.stderr, "postonce: there is no command %q; `postonce help` lists them\n", args[0])
 	return exitUsage
+}
+
+// printJSON writes one value for programs, indented for people.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }
 
 // errSaid is returned by a command that has already told the person.
@@ -118,16 +125,9 @@ func exitCode(err error) int {
 func (p *program) usage() {
 	fmt.Fprint(p.stdout, "postonce finds, scores and drafts posts for a Telegram channel, and publishes what you approve. Nothing twice.\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(p.stdout, "  postonce %s\n        %s\n", trimmed(c.name, c.args), c.does)
+		fmt.Fprintf(p.stdout, "  postonce %s\n        %s\n", strings.TrimSpace(c.name+" "+c.args), c.does)
 	}
 	fmt.Fprint(p.stdout, "\nSettings come from the environment; config.example.env lists them.\n")
-}
-
-func trimmed(name, args string) string {
-	if args == "" {
-		return name
-	}
-	return name + " " + args
 }
 
 // flags makes a flag set that reports mistakes as usage errors and prints

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -59,11 +58,4 @@ func printPoll(w io.Writer, r sources.PollReport) {
 	for _, e := range r.Entries {
 		fmt.Fprintf(w, "\n%-9s  %s\n           %s\n", e.Why, e.Title, e.URL)
 	}
-}
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

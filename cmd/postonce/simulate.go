@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -63,9 +62,7 @@ func (p *program) simulate(ctx context.Context, args []string) error {
 		return err
 	}
 	if *asJSON {
-		enc := json.NewEncoder(p.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(costs)
+		return printJSON(p.stdout, costs)
 	}
 	return simulate.Print(p.stdout, costs)
 }
