@@ -85,6 +85,8 @@ func decodeXML(ctx context.Context, in Input, body []byte, doc *Document) error 
 		before, failed := *doc, err
 		if err = p.parts(); failed == nil && len(before.Entries) > 0 && len(doc.Entries) <= len(before.Entries) {
 			*doc, err = before, nil
+			doc.Dropped += len(s.entries) - len(doc.Entries)
+			doc.repair(fmt.Sprintf("%d unreadable entries left out", len(s.entries)-len(doc.Entries)))
 		}
 	}
 	if ctx.Err() != nil {
@@ -156,10 +158,11 @@ func (p *xmlParse) group(g []span, as Format) int {
 		b.Write(p.s.entry(e, as))
 	}
 	b.WriteString(shut)
-	if p.parse(as, b.Bytes(), g, p.s.doc) == nil {
+	before := len(p.doc.Entries)
+	if p.parse(as, b.Bytes(), g, p.s.doc) == nil && len(p.doc.Entries)-before >= len(g) {
 		return 0
 	}
-	if len(g) == 1 {
+	if p.doc.Entries = p.doc.Entries[:before]; len(g) == 1 {
 		return 1
 	}
 	return p.group(g[:len(g)/2], as) + p.group(g[len(g)/2:], as)

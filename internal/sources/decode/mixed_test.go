@@ -47,6 +47,7 @@ func TestEntriesOfAnotherFormat(t *testing.T) {
 		with(variant{titles: one("x"), link: "http://b.org/x/p/1"}, "a relative link in an item in Atom", inAtom(`<item><title>x</title><link>p/1</link></item>`)),
 		with(variant{titles: one("x"), image: "http://e.org/i.jpg"}, "the namespaces of the root", inRSS(`<entry><id>1</id><title>x</title><media:thumbnail url="http://e.org/i.jpg"/></entry>`)),
 		with(variant{titles: one("x")}, "an empty element", inRSS(`<entry/><entry><id>1</id><title>x</title></entry>`), "", "x"),
+		with(a, "an entry and an item under a misdeclared root", strings.Replace(inRSS(entry+old), "<rss ", `<rss xmlns="http://www.w3.org/2005/Atom" lang=en `, 1), "A & B", "C"),
 		with(c, "an image of that name stays one", inRSS(strings.Replace(old, "</item>", `<media:group><media:entry>z</media:entry></media:group></item>`, 1))),
 	} {
 		v.check(t)

@@ -32,14 +32,22 @@ func (s *scanner) startTag(i int) (int, error) {
 		s.note("unclosed elements")
 	}
 	void := s.entryAt > 0 && !t.closed && isVoid(name)
+	hadRoot := s.rootTag != nil
 	if !t.closed && !void {
 		if err := s.push(i, t.end, name); err != nil {
 			return 0, err
 		}
 	}
-	for _, q := range t.quote { // unquoted values and "<" inside quoted ones
+	if !hadRoot && s.rootTag != nil {
+		s.rootTag = t.mended(s.src, i)
+	}
+	for _, q := range t.quote { // unquoted values, "<" inside quoted ones, namespaces
 		s.replace(q.start, q.end, q.text)
-		s.note("attributes mended")
+		if q.namespace {
+			s.note("namespaces put right")
+		} else {
+			s.note("attributes mended")
+		}
 	}
 	if void {
 		s.replace(t.end-1, t.end, "/>")
@@ -172,6 +180,7 @@ func isVoid(name []byte) bool {
 type mend struct {
 	start, end int
 	text       string
+	namespace  bool
 }
 
 type tag struct {
@@ -184,6 +193,19 @@ type tag struct {
 
 	element  []byte
 	entities *entities
+}
+
+// mended is the tag that starts at i, with its mends.
+func (t *tag) mended(src []byte, i int) []byte {
+	if len(t.quote) == 0 {
+		return src[i:t.end]
+	}
+	var out []byte
+	for _, q := range t.quote {
+		out = append(append(out, src[i:q.start]...), q.text...)
+		i = q.end
+	}
+	return append(out, src[i:t.end]...)
 }
 
 // readAttrs reads the attributes of an element from i on to the end of the tag.
@@ -247,7 +269,7 @@ func (t *tag) attr(b []byte, i int) int {
 	if q := b[i]; q == '"' || q == '\'' {
 		if n := bytes.IndexByte(b[i+1:], q); namespace && n >= 0 && n < 200 {
 			if value := string(b[i+1 : i+1+n]); namespaceOf(t.element, name, value) != value {
-				t.quote = append(t.quote, mend{i + 1, i + 1 + n, namespaceOf(t.element, name, value)})
+				t.quote = append(t.quote, mend{i + 1, i + 1 + n, namespaceOf(t.element, name, value), true})
 				return i + n + 2
 			}
 		}
@@ -261,7 +283,7 @@ func (t *tag) attr(b []byte, i int) int {
 	if namespace {
 		value = namespaceOf(t.element, name, value)
 	}
-	t.quote = append(t.quote, mend{i, j, `"` + value + `"`})
+	t.quote = append(t.quote, mend{i, j, `"` + value + `"`, false})
 	return j
 }
 
@@ -281,13 +303,13 @@ func (t *tag) quoted(b []byte, i int, q byte) int {
 	for k := i; k < i+n; k++ {
 		switch b[k] {
 		case '<':
-			t.quote = append(t.quote, mend{k, k + 1, "&lt;"})
+			t.quote = append(t.quote, mend{k, k + 1, "&lt;", false})
 		case '&':
 			if w, text, bad := mendReference(b[k : i+n]); bad {
-				t.quote = append(t.quote, mend{k, k + w, text})
+				t.quote = append(t.quote, mend{k, k + w, text, false})
 				k += w - 1
 			} else if w, value := t.entities.at(b[k : i+n]); w > 0 {
-				t.quote = append(t.quote, mend{k, k + w, strings.ReplaceAll(value, `"`, "&quot;")})
+				t.quote = append(t.quote, mend{k, k + w, strings.ReplaceAll(value, `"`, "&quot;"), false})
 				k += w - 1
 			}
 		}
