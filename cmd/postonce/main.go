@@ -47,7 +47,7 @@ func commands() []command {
 		{"inspect", "URL [--json]", "what the program sees in an address: kind, format, entries, identities, repairs", (*program).inspect},
 		{"poll", "URL [--json]", "polls a followed source now: what is new, and why the rest is not", (*program).poll},
 		{"migrate", "up|status", "schema migrations", (*program).migrate},
-		{"jobs", "list|show ID|replay ID|confirm ID|dismiss ID|replay-all [--state S] [--kind K] [--json] [--by NAME]", "the operator's recovery desk: live jobs and the archive", (*program).jobs},
+		{"jobs", "list|show ID|replay ID|confirm ID|dismiss ID|replay-all|pause KIND|resume KIND [--state S] [--kind K] [--json] [--by NAME]", "the operator's recovery desk: live jobs and the archive", (*program).jobs},
 		{"doctor", "[--json]", "checks database, token, rights, webhook, clock and model; exit 1 if any fails", (*program).doctor},
 		{"report", "[--json]", "balances the money movements and lists findings; exit 1 if they do not balance", (*program).report},
 		{"refund", "CHARGE [--by NAME]", "gives a payment back; the running bot does it, once", (*program).refund},

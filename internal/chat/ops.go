@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"slices"
 
 	"github.com/postonce/postonce/internal/chat/texts"
 	"github.com/postonce/postonce/internal/desk"
@@ -95,7 +96,8 @@ func (c *Chat) opsKinds(ctx context.Context, t *turn, d tapped) error {
 	if err != nil {
 		return err
 	}
-	part, n, more := page(v.Kinds, d.int(0), kindsPerPage)
+	kinds := slices.DeleteFunc(v.Kinds, func(k desk.KindView) bool { return k.Kind == desk.EarsKind })
+	part, n, more := page(kinds, d.int(0), kindsPerPage)
 	m := message{text: t.HTML("ops.kinds_screen")}
 	var list []button
 	for _, k := range part {

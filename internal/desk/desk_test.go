@@ -221,6 +221,9 @@ func TestWhatPeopleLookAt(t *testing.T) {
 	if _, err := b.pool.Exec(ctx, `UPDATE people SET access = 'operator' WHERE id = $1`, ann); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := b.desk.PauseKind(ctx, ann, desk.EarsKind); desk.CodeOf(err) != desk.CodeJob {
+		t.Errorf("the bot's ears can be paused from the chat: %v", err)
+	}
 	ops, err := b.desk.Ops(ctx, ann)
 	if err != nil || len(ops.Tiers) != 3 {
 		t.Errorf("ops: %+v, %v", ops, err)

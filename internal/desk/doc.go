@@ -66,7 +66,7 @@ const (
 	CodeSource         = "error.source."           // followed by the code of sources
 	CodeLimit          = "error.limit"             // Args: what, limit: the plan does not reach that far
 	CodeTooFast        = "error.too_fast"          // Args: seconds to wait
-	CodeJob            = "error.job"               // Args: why (unsettled, in_flight, decided, not_found)
+	CodeJob            = "error.job"               // Args: why (unsettled, in_flight, decided, ears, not_found)
 	CodeUnknownFinding = "error.finding"           // Settle with another word than there, not_there, leave
 )
 

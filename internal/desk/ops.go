@@ -153,8 +153,18 @@ func each(ctx context.Context, d *Desk, query string, scan func(pgx.CollectableR
 // author names a person in the queue's records.
 func author(by int64) string { return fmt.Sprintf("person:%d", by) }
 
-// PauseKind stops a kind of job; what waits stays. For operators.
+// EarsKind is the kind of job that hears people: without it nobody could press the button that starts it again.
+const EarsKind = "update"
+
+// PauseKind stops a kind of job; what waits stays. Refused (error.job, ears) for EarsKind, which `postonce jobs pause`
+// stops and starts. For operators.
 func (d *Desk) PauseKind(ctx context.Context, by int64, kind string) (bool, error) {
+	if kind == EarsKind {
+		if err := d.operator(ctx, d.pool, by); err != nil {
+			return false, err
+		}
+		return false, &Error{Code: CodeJob, Args: map[string]any{"why": "ears"}}
+	}
 	return d.pauseKind(ctx, by, kind, true)
 }
 

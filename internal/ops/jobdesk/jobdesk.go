@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/postonce/postonce/internal/queue"
@@ -30,6 +31,8 @@ const Usage = `usage: postonce jobs list [--state S] [--kind K] [--limit N] [--b
        postonce jobs confirm ID --by NAME             it happened: the doubt is over
        postonce jobs replay ID --by NAME [--outside done|not_done]
        postonce jobs dismiss ID --by NAME             leave it as it is
+       postonce jobs pause KIND --by NAME             none of the kind is begun, in any process; what waits stays
+       postonce jobs resume KIND --by NAME
        postonce jobs replay-all --by NAME [--state REASON] [--kind K] [--rate N] [--limit N]
 states: ready leased archived · unconfirmed lease_lost_twice permanent exhausted cancelled · open reconciled replayed closed`
 
@@ -56,6 +59,7 @@ type options struct {
 	before                   int64
 	json                     bool
 	id                       int64
+	about                    string // the kind to pause or resume
 }
 
 const (
@@ -80,6 +84,8 @@ func (d *Desk) Run(ctx context.Context, args []string) error {
 		return d.show(ctx, opts)
 	case "confirm", "replay", "dismiss":
 		return d.decide(ctx, verb, opts)
+	case "pause", "resume":
+		return d.pause(ctx, verb, opts)
 	}
 	return d.replayAll(ctx, opts)
 }
@@ -94,7 +100,7 @@ func read(args []string) (options, error) {
 	if len(args) == 0 {
 		return options{}, &UsageError{Usage}
 	}
-	if verb := args[0]; !slices.Contains([]string{"list", "show", "confirm", "replay", "dismiss", "replay-all"}, verb) {
+	if verb := args[0]; !slices.Contains([]string{"list", "show", "confirm", "replay", "dismiss", "pause", "resume", "replay-all"}, verb) {
 		return options{}, &UsageError{fmt.Sprintf("jobs: no such thing as %q\n%s", verb, Usage)}
 	}
 	return parse(args[0], args[1:])
@@ -125,6 +131,13 @@ func parse(verb string, args []string) (options, error) {
 	}
 	if err := check(verb, o, fs); err != nil {
 		return o, err
+	}
+	if verb == "pause" || verb == "resume" {
+		if len(rest) != 1 {
+			return o, &UsageError{fmt.Sprintf("jobs %s needs one kind of job\n%s", verb, Usage)}
+		}
+		o.about = rest[0]
+		return o, nil
 	}
 	wantID := verb == "show" || verb == "confirm" || verb == "replay" || verb == "dismiss"
 	switch {
@@ -248,6 +261,31 @@ func (d *Desk) decide(ctx context.Context, verb string, o options) error {
 		return d.json(decision)
 	}
 	return printDecision(d.Out, o.id, decision)
+}
+
+// pause stops a kind in all processes, or starts it again; repeating it changes nothing.
+func (d *Desk) pause(ctx context.Context, verb string, o options) error {
+	if o.by == "" {
+		return &UsageError{fmt.Sprintf("jobs %s needs --by NAME: every decision has an author", verb)}
+	}
+	err := pgx.BeginFunc(ctx, d.Pool, func(tx pgx.Tx) error {
+		return queue.PauseTx(ctx, tx, o.about, verb == "pause", o.by)
+	})
+	if errors.Is(err, queue.ErrNotFound) {
+		return &UsageError{fmt.Sprintf("jobs %s: there is no kind %q; there are %s", verb, o.about, strings.Join(d.Registry.Kinds(), ", "))}
+	}
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return d.json(map[string]any{"kind": o.about, "paused": verb == "pause", "by": o.by})
+	}
+	said := "runs"
+	if verb == "pause" {
+		said = "is paused: what waits stays, what runs goes on"
+	}
+	_, err = fmt.Fprintf(d.Out, "%s %s\n", o.about, said)
+	return err
 }
 
 func evidence(s string) (queue.Evidence, error) {

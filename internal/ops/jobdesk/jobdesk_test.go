@@ -251,6 +251,27 @@ func TestReplayAllStopsAndGoesOn(t *testing.T) {
 	d.want(out, err, "3 replayed")
 }
 
+func TestAKindIsPausedFromTheTerminal(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	paused := func() (n int) {
+		if err := d.jobs.Pool.QueryRow(t.Context(), "SELECT count(*) FROM job_kinds WHERE paused AND paused_by = 'ann'").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	out, err := d.run("pause sure --by ann")
+	d.want(out, err, "sure is paused")
+	out, err = d.run("pause sure --by ann --json")
+	if d.want(out, err, `"paused": true`); paused() != 1 {
+		t.Error("it is not paused")
+	}
+	out, err = d.run("resume sure --by bob")
+	if d.want(out, err, "sure runs"); paused() != 0 {
+		t.Error("it is paused still")
+	}
+}
+
 func TestWhatIsNotInTheArchiveSaysWhereItIs(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -284,6 +305,9 @@ func TestAWrongCommandLineIsNamed(t *testing.T) {
 		"show":                              "needs one job number",
 		"show seven":                        `"seven" is no job number`,
 		"list 7":                            `takes no "7"`,
+		"pause":                             "needs one kind",
+		"pause sure":                        "needs --by NAME",
+		"resume pubish --by ann":            `there is no kind "pubish"; there are post, sure`,
 		"confirm 7":                         "needs --by NAME",
 		"replay 7 --by ann --outside late":  "want done or not_done",
 		"list --limit many":                 "limit",
