@@ -246,13 +246,7 @@ source.server_error|The site has trouble|Неполадки на сайте
 source.timeout|No answer in time|Нет ответа вовремя
 source.broken_feed|The feed is damaged|Лента повреждена
 source.html_page|A web page instead of a feed|Страница вместо ленты
-source.json_error|An error message instead of a feed|Сообщение об ошибке вместо ленты
-source.bridge_error|The feed's generator has trouble|Неполадки у генератора ленты
 source.cut_body|The answer broke off|Ответ оборвался
-source.cut_feed|The answer broke off|Ответ оборвался
-source.empty|An empty answer|Пустой ответ
-source.tls|The certificate is not valid|Сертификат недействителен
-source.too_large|Larger than 5 MB|Больше 5 МБ
 source.no_feed|No feed there|Там нет ленты
 source.not_a_feed|That is no feed|Это не лента
 source.preview_off|Its public preview is off|Открытый просмотр выключен
