@@ -3,7 +3,9 @@ package desk
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -357,5 +359,32 @@ func (d *Desk) Activity(ctx context.Context, by, channelID int64, before time.Ti
 	if err != nil {
 		return nil, err
 	}
+	if err := d.entitle(ctx, channelID, list); err != nil {
+		return nil, err
+	}
 	return list, d.name(ctx, list)
+}
+
+// entitle fills in the title of the draft that something happened to.
+func (d *Desk) entitle(ctx context.Context, channelID int64, events []Event) error {
+	of := map[int64][]Event{}
+	for _, e := range events {
+		id, _ := e.Args["Draft"].(float64)
+		of[int64(id)] = append(of[int64(id)], e)
+	}
+	rows, err := d.pool.Query(ctx, plannedDraftsSQL, slices.Collect(maps.Keys(of)), channelID)
+	if err != nil {
+		return err
+	}
+	var id int64
+	var state editorial.DraftState
+	var transition int
+	var html string
+	_, err = pgx.ForEachRow(rows, []any{&id, &state, &transition, &html}, func() error {
+		for _, e := range of[id] {
+			e.Args["Title"] = titleOf(html)
+		}
+		return nil
+	})
+	return err
 }

@@ -350,7 +350,7 @@ func (f *fakeDesk) Status(ctx context.Context, by, id int64) (desk.StatusView, e
 }
 
 func (f *fakeDesk) Activity(_ context.Context, by, _ int64, _ time.Time, _ int) ([]desk.Event, error) {
-	return []desk.Event{{At: f.now.Add(-time.Hour), Code: "life.drafted", JobID: 12}}, f.may(by, editorial.Viewer)
+	return []desk.Event{{At: f.now.Add(-time.Hour), Code: "life.drafted", JobID: 12, Args: map[string]any{"Draft": 4, "Title": "Post number 4"}}}, f.may(by, editorial.Viewer)
 }
 
 func (f *fakeDesk) Dropped(_ context.Context, by, _ int64, _ string) ([]desk.DroppedView, error) {

@@ -195,6 +195,10 @@ test('a draft moves by tap, by keyboard and by drag', async () => {
 test('what is in doubt asks, and settles', async () => {
   const p = await ready(await open(ANN, { query: 'view=activity' }));
   await p.waitForSelector('[data-key="6"] >> text=It may have been posted');
+  await p.waitForSelector('.life >> text=Post number 4');
+  await p.click('.life button >> text=Life');
+  await p.waitForSelector('dialog >> text=Ferry line');
+  await p.keyboard.press('Escape');
   await p.click('[data-key="6"] [data-act="settle.there"]');
   await p.click('dialog .primary');
   await p.waitForSelector('[data-key="6"]', { state: 'detached' });

@@ -203,7 +203,7 @@ export function openTimes(d, choose) {
 function openSettle(d, act) {
   sheet(t('settle.there'), close => {
     const link = h('input', { type: 'url', placeholder: 'https://t.me/…', 'aria-label': t('settle.link') });
-    return h('div', { class: 'stack' }, h('p', { class: 'hint' }, t('settle.there.more')), h('label', { class: 'field' }, h('span', null, t('settle.link')), link),
+    return h('div', { class: 'stack' }, h('label', { class: 'field' }, h('span', null, t('settle.link')), link),
       button(t('settle.there'), () => { close(); act('settle', { finding: 'there', link: link.value.trim() }); }, { class: 'primary wide' }));
   });
 }

@@ -35,9 +35,9 @@ trouble|This could not be loaded|Не удалось загрузить
 nochannel.title|No channel yet|Канала пока нет
 nochannel.text|Link a channel in the chat with the bot: send /start and pick it. It appears here then.|Подключите канал в чате с ботом: отправьте /start и выберите его. Он появится здесь.
 session.expired.title|Please open it again|Откройте ещё раз
-session.expired.text|The page stays signed in for some hours only. Close it and open it by the bot's menu button.|Вход действует лишь несколько часов. Закройте страницу и откройте её кнопкой меню бота.
+session.expired.text|Close it, and press the menu button in the chat with the bot.|Закройте страницу и нажмите кнопку меню в чате с ботом.
 session.missing.title|Open it from the bot|Откройте из бота
-session.missing.text|This page works when it is opened by the menu button in the chat with the bot.|Страница работает, если открыть её кнопкой меню в чате с ботом.
+session.missing.text|Press the menu button in the chat with the bot.|Нажмите кнопку меню в чате с ботом.
 session.refused.title|You need an invitation|Нужно приглашение
 session.refused.text|This bot works by invitation. Ask the person who runs it for a link.|Бот работает по приглашениям. Попросите ссылку у того, кто его держит.
 leave.sure|Leave without saving?|Уйти без сохранения?
@@ -86,11 +86,10 @@ skip.other|Other|Другое
 undo|Undo|Вернуть
 retry|Try again|Повторить
 settle.there|It's there|Он там есть
-settle.there.more|If you have the link of the post, paste it: the card then leads to it.|Если есть ссылка на пост, вставьте её: карточка будет вести к нему.
 settle.link|Link to the post (may stay empty)|Ссылка на пост (можно оставить пустой)
 settle.not_there|Not there, post it|Его нет, опубликовать
 settle.not_there.sure|You looked in the channel, and the post is not there?|Вы посмотрели в канале, и поста там нет?
-settle.not_there.more|It will be sent once more. Who decided this is kept.|Он будет отправлен ещё раз. Кто решил, сохраняется.
+settle.not_there.more|It will be sent once more.|Он будет отправлен ещё раз.
 settle.leave|Leave it|Оставить так
 post.open|Open|Открыть
 post.edit|Edit post|Изменить пост

@@ -36,7 +36,7 @@ export function activityView() {
       refill(jobs, [s, Math.floor(Date.now() / 6e4)], () => [h('h2', null, t('now')), h('p', { class: 'facts' }, s.next ? t('next.post', { at: dayClock(s.next) }) : t('next.none'), ' · ', t('drafts.waiting', { n: s.proposed }), ' · ', t('status.scheduled', { n: s.scheduled })),
         rows.every(([, l]) => l.length === 0) && h('p', { class: 'hint' }, t('status.quiet')),
         rows.map(([name, l]) => l.length > 0 && h('details', { open: name !== 'pending' || l.length < 4 }, h('summary', null, `${t(`status.${name}`)} · ${l.length}`), h('ul', { class: 'plainlist' }, /** @type {import('../types').Job[]} */ (l).map(j =>
-          h('li', null, h('span', null, words('jobkind', j.kind)), h('small', { class: 'hint' }, t('job', { id: j.id }), ' · ', j.run_at && name === 'pending' ? ago(j.run_at) : ago(j.since)), j.error && h('small', { class: 'bad-text' }, j.error), j.draft_id && button(t('life'), () => openLife(String(j.draft_id)), { class: 'plain small' }))))))]);
+          h('li', null, h('span', null, words('jobkind', j.kind), j.draft_id && ` · ${t('draft.number', { id: j.draft_id })}`), h('small', { class: 'hint' }, t('job', { id: j.id }), ' · ', j.run_at && name === 'pending' ? ago(j.run_at) : ago(j.since)), j.error && h('small', { class: 'bad-text' }, j.error), j.draft_id && button(t('life'), () => openLife(String(j.draft_id)), { class: 'plain small' }))))))]);
     } catch (err) { if (turn === mine && jobs.childElementCount === 0) fill(jobs, trouble(err, load)); }
   }
 
@@ -74,7 +74,7 @@ export function activityView() {
       events = more ? [...events, ...r.events] : r.events;
       next = r.next;
       refill(log, [events, next], () => [
-        events.length === 0 ? h('p', { class: 'hint' }, t('log.none')) : h('ol', { class: 'life' }, events.map(e => h('li', null, h('time', { datetime: e.at }, dayClock(e.at)), h('span', { dir: 'auto' }, eventText(e)), e.args?.draft ? button(t('life'), () => openLife(String(e.args?.draft)), { class: 'plain small' }) : null))),
+        events.length === 0 ? h('p', { class: 'hint' }, t('log.none')) : h('ol', { class: 'life' }, events.map(e => h('li', null, h('time', { datetime: e.at }, dayClock(e.at)), h('span', null, eventText(e), e.args?.Title && h('small', { class: 'block hint', dir: 'auto' }, e.args.Title)), e.args?.Draft && button(t('life'), () => openLife(String(e.args?.Draft)), { class: 'plain small' })))),
         next && button(t('more'), () => loadLog(true), { class: 'wide' })]);
     } catch (err) { if (turn === mine && log.childElementCount === 0) fill(log, trouble(err, () => loadLog())); }
   }
