@@ -33,13 +33,23 @@ func tell(ctx context.Context, tx pgx.Tx, channelID int64, n chat.Notice) error 
 	return chat.NotifyTx(ctx, tx, n, people...)
 }
 
+const channelLostAtSQL = `
+SELECT (extract(epoch FROM state_at) * 1000)::bigint
+  FROM channels
+ WHERE id = $1`
+
+// notifyLost tells of each loss: one that comes soon after the right was given back is another one.
 func notifyLost(ctx context.Context, tx pgx.Tx, channelID int64, state editorial.ChannelState) error {
 	ch, err := channels.Get(ctx, tx, channelID)
 	if err != nil {
 		return err
 	}
+	var at int64
+	if err := tx.QueryRow(ctx, channelLostAtSQL, channelID).Scan(&at); err != nil {
+		return err
+	}
 	return tell(ctx, tx, channelID, chat.Notice{
-		Key:  fmt.Sprintf("channel:%d:%s:%d", channelID, state, time.Now().Unix()/3600),
+		Key:  fmt.Sprintf("channel:%d:%s:%d", channelID, state, at),
 		Code: "notice.channel_lost", Args: map[string]any{"Channel": ch.Title},
 		Codes:   map[string]string{"Why": "failure." + string(state)},
 		Buttons: []chat.NoticeButton{{Code: "button.check_rights", Data: chat.DataCheckRights(ch.ChatID)}},
