@@ -33,7 +33,7 @@ func (p *parts) buildFeatures(a *App) error {
 		Pool: a.db.Pool, Rights: channels.TelegramRights{Client: p.telegram}, MayLink: p.mayLink,
 		OnHoldings: func(ctx context.Context, tx pgx.Tx, personID int64) error { return p.billing.Refit(ctx, tx, personID) },
 	})
-	p.planning = planning.New(planning.Config{Pool: a.db.Pool, Now: a.db.Clock.Now})
+	p.planning = planning.New(a.db.Clock.Now)
 	plans, providers, err := p.sells(a.cfg)
 	if err != nil {
 		return err

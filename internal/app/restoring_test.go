@@ -116,7 +116,7 @@ func (tw *town) plant(url string) *plant {
 		t.Fatal(err)
 	}
 	p := &plant{t: t, pool: pool}
-	plan := planning.New(planning.Config{Pool: pool, Now: time.Now})
+	plan := planning.New(time.Now)
 	told := func(context.Context, pgx.Tx, int64) error { return nil }
 	p.pub = publishing.New(publishing.Config{
 		Pool: pool, Telegram: client, Now: time.Now, Logger: zerolog.Nop(),

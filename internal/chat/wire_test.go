@@ -28,7 +28,7 @@ func (b *bundle) wire(registry *queue.Registry) {
 	web := fetch.New(fetch.Config{AllowNets: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	reader := sources.NewReader(web, b.stage.Base+"/s", b.now)
 	people := channels.New(channels.Config{Pool: b.pool, Rights: channels.TelegramRights{Client: b.client}})
-	plan := planning.New(planning.Config{Pool: b.pool, Now: b.now})
+	plan := planning.New(b.now)
 	drafts := drafting.Config{
 		Pool: b.pool, Now: b.now, Logger: b.log, OnDraft: chat.DraftReadyTx, OnRewriteFailed: rewriteFailed,
 		OnRefreshed: followCards, OnUnreadable: unreadable,

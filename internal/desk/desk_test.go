@@ -49,7 +49,7 @@ func newBundle(t *testing.T, more ...func(*desk.Config)) *bundle {
 	chans := channels.New(channels.Config{Pool: b.pool, Rights: rights{}})
 	cfg := desk.Config{
 		Pool: b.pool, Now: time.Now, Logger: zerolog.Nop(), Channels: chans, Open: true, Registry: queue.NewRegistry(),
-		Planning:   planning.New(planning.Config{Pool: b.pool, Now: time.Now}),
+		Planning:   planning.New(time.Now),
 		Scoring:    scoring.New(scoring.Config{Pool: b.pool}),
 		Drafting:   drafting.New(drafting.Config{Pool: b.pool}),
 		Publishing: publishing.New(publishing.Config{Pool: b.pool, Now: time.Now, Logger: zerolog.Nop()}),

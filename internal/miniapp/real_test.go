@@ -55,7 +55,7 @@ func newWorld(tb testing.TB) *world {
 	features := desk.Config{
 		Pool: w.pool, Now: time.Now, Logger: nop, Open: true, Registry: registry,
 		Channels:   channels.New(channels.Config{Pool: w.pool, Rights: everybodyMay{}}),
-		Planning:   planning.New(planning.Config{Pool: w.pool, Now: time.Now}),
+		Planning:   planning.New(time.Now),
 		Sources:    sources.New(sources.Config{Pool: w.pool, Reader: reader, Logger: nop}),
 		Scoring:    scoring.New(scoring.Config{Pool: w.pool}),
 		Drafting:   drafting.New(drafting.Config{Pool: w.pool}),

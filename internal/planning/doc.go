@@ -13,8 +13,6 @@ package planning
 import (
 	"errors"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 var (
@@ -36,17 +34,7 @@ const (
 )
 
 // Service is the one writer of slots. It is safe for concurrent use.
-type Service struct {
-	pool *pgxpool.Pool
-	now  func() time.Time
-}
+type Service struct{ now func() time.Time }
 
-// Config is what a Service needs.
-type Config struct {
-	Pool *pgxpool.Pool
-	// Now is the clock of the calendar.
-	Now func() time.Time
-}
-
-// New returns a Service.
-func New(cfg Config) *Service { return &Service{pool: cfg.Pool, now: cfg.Now} }
+// New returns a Service that goes by now, the clock of the calendar.
+func New(now func() time.Time) *Service { return &Service{now: now} }

@@ -34,7 +34,7 @@ func setup(t *testing.T) *fixture {
 	if err := f.pool.QueryRow(t.Context(), `INSERT INTO channels (chat_id, created_by) VALUES (-1001, 1) RETURNING id`).Scan(&f.ch.ID); err != nil {
 		t.Fatal(err)
 	}
-	f.plan = planning.New(planning.Config{Pool: f.pool, Now: func() time.Time { return f.now }})
+	f.plan = planning.New(func() time.Time { return f.now })
 	return f
 }
 
