@@ -4,15 +4,16 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/postonce/postonce/internal/postgres"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
 )
 
 // Change is a change of a channel's settings: what is nil stays.
@@ -108,7 +109,7 @@ func (s *Service) Update(ctx context.Context, tx pgx.Tx, id int64, ch Change) er
 	return nil
 }
 
-// Bounds of what people may write into a setting; a week may hold a slot every half hour.
+// Bounds of what people may write into a setting, texts in characters; a week may hold a slot every half hour.
 const (
 	maxTone    = 20
 	maxLine    = 300
@@ -160,10 +161,8 @@ func oneOf(field string, v *string, allowed ...string) *InvalidError {
 	if v == nil {
 		return nil
 	}
-	for _, a := range allowed {
-		if *v == a {
-			return nil
-		}
+	if slices.Contains(allowed, *v) {
+		return nil
 	}
 	return &InvalidError{field, *v}
 }
@@ -175,8 +174,8 @@ func between(field string, v *int, low, high int) *InvalidError {
 	return &InvalidError{field, strconv.Itoa(*v)}
 }
 
-func noLongerThan(field string, v *string, units int) *InvalidError {
-	if v == nil || len([]rune(*v)) <= units {
+func noLongerThan(field string, v *string, runes int) *InvalidError {
+	if v == nil || utf8.RuneCountInString(*v) <= runes {
 		return nil
 	}
 	return &InvalidError{field, "…"}
@@ -190,7 +189,7 @@ func lines(field string, v *[]string, most int, shape *regexp.Regexp) *InvalidEr
 		return &InvalidError{field, strconv.Itoa(len(*v))}
 	}
 	for _, l := range *v {
-		if strings.TrimSpace(l) == "" || len([]rune(l)) > maxLine || (shape != nil && !shape.MatchString(l)) {
+		if strings.TrimSpace(l) == "" || utf8.RuneCountInString(l) > maxLine || (shape != nil && !shape.MatchString(l)) {
 			return &InvalidError{field, l}
 		}
 	}

@@ -87,16 +87,6 @@ func scanChannel(row pgx.CollectableRow) (editorial.Channel, error) {
 	return c, err
 }
 
-const channelByChatSQL = `
-SELECT id
-  FROM channels
- WHERE chat_id = $1`
-
-// ByChat returns the id of the channel with Telegram's chat id; ErrNotFound when it is not linked.
-func ByChat(ctx context.Context, q postgres.Querier, chatID int64) (int64, error) {
-	return one[int64](ctx, q, channelByChatSQL, chatID)
-}
-
 const channelLockSQL = `
 SELECT id
   FROM channels

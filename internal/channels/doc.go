@@ -22,11 +22,7 @@ import (
 
 // Service is the one writer of this package's tables. It is safe for
 // concurrent use.
-type Service struct {
-	pool   *pgxpool.Pool
-	rights Rights
-	cfg    Config
-}
+type Service struct{ cfg Config }
 
 // Config is what a Service needs.
 type Config struct {
@@ -42,7 +38,7 @@ type Config struct {
 }
 
 // New returns a Service.
-func New(cfg Config) *Service { return &Service{pool: cfg.Pool, rights: cfg.Rights, cfg: cfg} }
+func New(cfg Config) *Service { return &Service{cfg: cfg} }
 
 var (
 	// ErrNotFound means that there is no such person, channel, membership or subscription.

@@ -95,38 +95,36 @@ RETURNING s.channel_id,
 // person run at the same time.
 func (s *Service) FitPlan(ctx context.Context, tx pgx.Tx, personID, maxChannels, maxSources int64) (Fit, error) {
 	var f Fit
-	var id int64
-	var rests bool
-	for _, part := range []struct {
-		sql  string
-		most int64
-		note func()
-	}{
-		{channelsRestSQL, maxChannels, func() {
-			if rests {
-				f.Resting = append(f.Resting, id)
-			} else {
-				f.Woken = append(f.Woken, id)
-			}
-		}},
-		{subscriptionsRestSQL, maxSources, func() {
-			if rests {
-				f.SourcesResting++
-			} else {
-				f.SourcesWoken++
-			}
-		}},
-	} {
-		if part.most == 0 {
-			part.most = math.MaxInt32
-		}
-		rows, err := tx.Query(ctx, part.sql, personID, part.most)
-		if err != nil {
-			return f, fmt.Errorf("fit the plan of %d: %w", personID, err)
-		}
-		if _, err := pgx.ForEachRow(rows, []any{&id, &rests}, func() error { part.note(); return nil }); err != nil {
-			return f, fmt.Errorf("fit the plan of %d: %w", personID, err)
-		}
+	var err error
+	if f.Resting, f.Woken, err = fit(ctx, tx, channelsRestSQL, personID, maxChannels); err != nil {
+		return f, fmt.Errorf("fit the channels of %d: %w", personID, err)
 	}
+	resting, woken, err := fit(ctx, tx, subscriptionsRestSQL, personID, maxSources)
+	if err != nil {
+		return f, fmt.Errorf("fit the sources of %d: %w", personID, err)
+	}
+	f.SourcesResting, f.SourcesWoken = len(resting), len(woken)
 	return f, nil
+}
+
+// fit returns the channels of the rows that query lets rest and wakes.
+func fit(ctx context.Context, tx pgx.Tx, query string, personID, most int64) (resting, woken []int64, err error) {
+	if most == 0 {
+		most = math.MaxInt32
+	}
+	rows, err := tx.Query(ctx, query, personID, most)
+	if err != nil {
+		return nil, nil, err
+	}
+	var channelID int64
+	var rests bool
+	_, err = pgx.ForEachRow(rows, []any{&channelID, &rests}, func() error {
+		if rests {
+			resting = append(resting, channelID)
+		} else {
+			woken = append(woken, channelID)
+		}
+		return nil
+	})
+	return resting, woken, err
 }

@@ -46,17 +46,14 @@ func (s *Service) Invite(ctx context.Context, q postgres.Querier, channelID int6
 	return s.invite(ctx, q, &channelID, string(role), &by, token, lasts)
 }
 
-// InviteIntoBot makes a token that admits a person (ACCESS=invite), or makes
-// him an operator.
-func (s *Service) InviteIntoBot(ctx context.Context, q postgres.Querier, operator bool, by int64, lasts time.Duration) (string, error) {
-	role, creator := "invited", &by
-	if operator {
-		role = "operator"
-	}
+// InviteIntoBot makes a token that gives a person access to the bot: invited
+// (ACCESS=invite) or operator. by 0 is the program itself on its first start.
+func (s *Service) InviteIntoBot(ctx context.Context, q postgres.Querier, access editorial.Access, by int64, lasts time.Duration) (string, error) {
+	creator := &by
 	if by == 0 {
-		creator = nil // printed by the program itself on its first start
+		creator = nil
 	}
-	return s.invite(ctx, q, nil, role, creator, "", lasts)
+	return s.invite(ctx, q, nil, string(access), creator, "", lasts)
 }
 
 func (s *Service) invite(ctx context.Context, q postgres.Querier, channelID *int64, role string, by *int64, token string, lasts time.Duration) (string, error) {
@@ -115,7 +112,7 @@ func (s *Service) Accept(ctx context.Context, tx pgx.Tx, token string, personID 
 	if err != nil {
 		return Invitation{}, fmt.Errorf("use invitation: %w", err)
 	}
-	inv.Operator = role == "operator"
+	inv.Operator = role == string(editorial.AccessOperator)
 	if inv.ChannelID != 0 {
 		inv.Role = editorial.Role(role)
 	}
@@ -155,16 +152,21 @@ DELETE FROM invitations
    AND created_by IS NULL
    AND used_by IS NULL`
 
+const operatorCountSQL = `
+SELECT count(*)
+  FROM people
+ WHERE access = 'operator'`
+
 // ClaimToken makes the one-time token for the first operator, which serve
 // prints; earlier unused ones stop working. It returns "" when there is an
 // operator already.
 func (s *Service) ClaimToken(ctx context.Context, tx pgx.Tx, lasts time.Duration) (string, error) {
-	n, err := Operators(ctx, tx)
+	n, err := one[int](ctx, tx, operatorCountSQL)
 	if err != nil || n > 0 {
 		return "", err
 	}
 	if _, err := postgres.Affected(ctx, tx, invitationClaimsDropSQL); err != nil {
 		return "", err
 	}
-	return s.InviteIntoBot(ctx, tx, true, 0, lasts)
+	return s.InviteIntoBot(ctx, tx, editorial.AccessOperator, 0, lasts)
 }

@@ -67,7 +67,7 @@ DELETE FROM memberships
 // Settings of an earlier link come back; whoever was in it before a stranger
 // linked it anew is not in it any more.
 func (s *Service) Link(ctx context.Context, personID, chatID int64) (ch editorial.Channel, missing []string, err error) {
-	look, err := s.rights.Look(ctx, chatID, personID)
+	look, err := s.cfg.Rights.Look(ctx, chatID, personID)
 	switch {
 	case err != nil:
 		return ch, nil, fmt.Errorf("look at chat %d: %w", chatID, err)
@@ -78,7 +78,7 @@ func (s *Service) Link(ctx context.Context, personID, chatID int64) (ch editoria
 	case !look.PersonAdmin:
 		return ch, nil, ErrPersonNoAdmin
 	}
-	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+	err = postgres.InTx(ctx, s.cfg.Pool, func(tx pgx.Tx) error {
 		id, err := s.linkTx(ctx, tx, personID, look)
 		if err != nil {
 			return err

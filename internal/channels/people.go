@@ -163,28 +163,6 @@ func (s *Service) Blocked(ctx context.Context, q postgres.Querier, id int64) err
 	return err
 }
 
-const personAccessSQL = `
-UPDATE people
-   SET access = $2
- WHERE id = $1
-   AND access <> $2
-RETURNING id`
-
-// SetAccess changes a person's standing with the bot; false when he had it already.
-func (s *Service) SetAccess(ctx context.Context, q postgres.Querier, id int64, access editorial.Access) (bool, error) {
-	return postgres.Affected(ctx, q, personAccessSQL, id, access)
-}
-
-const operatorCountSQL = `
-SELECT count(*)
-  FROM people
- WHERE access = 'operator'`
-
-// Operators counts the operators; with none, the first claim link makes one.
-func Operators(ctx context.Context, q postgres.Querier) (int, error) {
-	return one[int](ctx, q, operatorCountSQL)
-}
-
 // must turns "nothing changed" into ErrNotFound.
 func must(changed bool, err error) error {
 	if err == nil && !changed {

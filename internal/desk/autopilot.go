@@ -94,7 +94,7 @@ func (d *Desk) workPilot(ctx context.Context, job *queue.Job[pilotArgs]) error {
 	})
 }
 
-// fly schedules the draft unless somebody was faster, or the channel changed its mind.
+// fly schedules a draft by itself, unless somebody was faster or its channel does not want that any more.
 func (d *Desk) fly(ctx context.Context, tx pgx.Tx, a pilotArgs) error {
 	dr, err := drafting.Get(ctx, tx, a.DraftID)
 	if errors.Is(err, drafting.ErrNotFound) {
@@ -118,6 +118,11 @@ func (d *Desk) fly(ctx context.Context, tx pgx.Tx, a pilotArgs) error {
 		ch.State != editorial.ChannelActive || ch.Paused || ch.Rests {
 		return nil
 	}
+	return d.scheduleItself(ctx, tx, dr, ch)
+}
+
+// scheduleItself gives a proposed draft the next slot that leaves people time to object, and tells them.
+func (d *Desk) scheduleItself(ctx context.Context, tx pgx.Tx, dr editorial.Draft, ch editorial.Channel) error {
 	at, err := d.planning.TakeNext(ctx, tx, ch, dr.ID, 0, d.now().Add(undoWindow))
 	if errors.Is(err, planning.ErrNoSlot) {
 		return nil // it waits for a person
@@ -126,7 +131,7 @@ func (d *Desk) fly(ctx context.Context, tx pgx.Tx, a pilotArgs) error {
 		return err
 	}
 	res, err := drafting.Transition(ctx, tx, drafting.Change{
-		DraftID: dr.ID, Transition: a.Transition, From: []editorial.DraftState{editorial.Proposed}, To: editorial.Scheduled, SlotAt: at,
+		DraftID: dr.ID, Transition: dr.Transition, From: []editorial.DraftState{editorial.Proposed}, To: editorial.Scheduled, SlotAt: at,
 	})
 	if err != nil {
 		return err

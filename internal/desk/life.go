@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -10,13 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postonce/postonce/internal/postgres"
-
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/article"
 	"github.com/postonce/postonce/internal/channels"
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
 )
 
 // eventsSQL is what happened to a story (or, with none, a draft) in a channel.
@@ -241,11 +241,17 @@ func (d *Desk) fill(ctx context.Context, ch editorial.Channel, l Life) (Life, er
 		return l, err
 	}
 	for _, j := range all {
-		if l.DraftID != 0 && j.DraftID == l.DraftID || l.StoryID != 0 && strings.HasPrefix(j.Key, strconv.FormatInt(ch.ID, 10)+":"+strconv.FormatInt(l.StoryID, 10)) {
+		if l.DraftID != 0 && j.DraftID == l.DraftID || l.StoryID != 0 && ofStory(j, ch.ID, l.StoryID) {
 			l.Waiting = append(l.Waiting, j)
 		}
 	}
 	return l, nil
+}
+
+// ofStory tells a job that scores a story for a channel or drafts it: by its key, channel:story and what follows.
+func ofStory(j JobView, channelID, storyID int64) bool {
+	rest, ok := strings.CutPrefix(j.Key, fmt.Sprintf("%d:%d", channelID, storyID))
+	return ok && (j.Kind == "score" || j.Kind == "draft") && (rest == "" || rest[0] == ':')
 }
 
 const postOfDraftSQL = `

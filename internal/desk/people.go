@@ -63,7 +63,7 @@ func (d *Desk) InvitePerson(ctx context.Context, by int64) (string, error) {
 	if err := d.operator(ctx, d.pool, by); err != nil {
 		return "", err
 	}
-	return d.channels.InviteIntoBot(ctx, d.pool, false, by, invitationLasts)
+	return d.channels.InviteIntoBot(ctx, d.pool, editorial.AccessInvited, by, invitationLasts)
 }
 
 // AcceptInvitation uses a token of Invite, InvitePerson or the operator's claim
@@ -88,11 +88,6 @@ func (d *Desk) AcceptInvitation(ctx context.Context, by int64, token string) (In
 		return nil
 	})
 	return view, err
-}
-
-// ClaimOperator uses the one-time link that serve printed: its first user becomes the operator.
-func (d *Desk) ClaimOperator(ctx context.Context, by int64, token string) (InvitationView, error) {
-	return d.AcceptInvitation(ctx, by, token)
 }
 
 // RemoveMember takes a person out of a channel: owners anybody, everybody himself. False when he was not in it.

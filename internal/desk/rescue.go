@@ -3,11 +3,10 @@ package desk
 import (
 	"context"
 
-	"github.com/postonce/postonce/internal/postgres"
-
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
 )
 
 const draftJobSQL = `

@@ -342,11 +342,7 @@ func (d *Desk) ExportOPML(ctx context.Context, by, channelID int64) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]int64, len(subs))
-	for i, s := range subs {
-		ids[i] = s.SourceID
-	}
 	var b bytes.Buffer
-	err = d.sources.Export(ctx, d.pool, &b, ch.Title, ids)
+	err = d.sources.Export(ctx, d.pool, &b, ch.Title, sourceIDs(subs))
 	return b.Bytes(), err
 }

@@ -68,11 +68,9 @@ func (d *Desk) jobs(ctx context.Context, channelID int64) ([]JobView, error) {
 		var runAt *time.Time
 		err := row.Scan(&j.ID, &j.Kind, &j.Key, &j.State, &runAt, &j.Since, &j.Failures, &j.Error)
 		j.RunAt = deref(runAt)
-		for _, k := range draftKinds() {
-			if k == j.Kind {
-				first, _, _ := strings.Cut(j.Key, ":")
-				j.DraftID, _ = strconv.ParseInt(first, 10, 64)
-			}
+		if slices.Contains(draftKinds(), j.Kind) {
+			first, _, _ := strings.Cut(j.Key, ":")
+			j.DraftID, _ = strconv.ParseInt(first, 10, 64) // a key of another form is nobody's draft
 		}
 		return j, err
 	})

@@ -139,7 +139,6 @@ type PlanView struct {
 	Slots      []SlotView   `json:"slots"`
 	LastsUntil time.Time    `json:"lasts_until,omitzero"`
 	Gaps       int          `json:"gaps"` // free slots to come in the stretch
-	Missed     []MissedView `json:"missed"`
 	Week       [7]int       `json:"week"` // slots per weekday, from Sunday
 }
 
@@ -153,12 +152,6 @@ type SlotView struct {
 	Past       bool                 `json:"past"`
 	Capped     bool                 `json:"capped"` // left empty by the daily cap
 	Extra      bool                 `json:"extra"`  // a chosen time, no slot of the week
-}
-
-// MissedView is a draft whose slot passed while the program was down.
-type MissedView struct {
-	DraftID int64     `json:"draft_id"`
-	Was     time.Time `json:"was"`
 }
 
 // OwnInput is what a person sent to make a draft of; one of URL, Text, HTML.
@@ -380,7 +373,6 @@ type ArchivedView struct {
 	Effects    []EffectView `json:"effects"`
 	Doubt      bool         `json:"doubt"` // an effect has to be settled first
 	ResolvedBy string       `json:"resolved_by,omitempty"`
-	ResolvedAt time.Time    `json:"resolved_at,omitzero"`
 }
 
 // EffectView is a line of the ledger.
