@@ -56,7 +56,7 @@ func (l *ledger) Refund(_ context.Context, _ int64, charge string) queue.Outcome
 	return queue.Confirmed{ExternalID: charge}
 }
 
-func (l *ledger) SetRenewal(context.Context, int64, string, bool) error { return nil }
+func (l *ledger) EndRenewal(context.Context, int64, string) error { return nil }
 
 func (l *ledger) Charges(_ context.Context, offset, limit int) ([]billing.Charge, bool, error) {
 	end := min(offset+limit, len(l.list))

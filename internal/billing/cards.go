@@ -25,8 +25,8 @@ var ErrByHand = errors.New("billing: card payments are given back in the payment
 // maxCardDays bounds how long one payment by card lasts.
 const maxCardDays = 366
 
-// Telegram refuses sums beyond its own bounds, which follow the exchange rate
-// (about 1 to 10,000 US dollars); this one keeps a typing error from being sold.
+// maxCardAmount keeps a typing error from being sold. Telegram's own bounds follow
+// the exchange rate (about 1 to 10,000 US dollars); it refuses what exceeds them.
 const maxCardAmount = 99_999_999_99
 
 // Name implements Provider.
@@ -71,8 +71,8 @@ func (Cards) Refund(context.Context, int64, string) queue.Outcome {
 	return queue.Refused{Err: ErrByHand, Permanent: true}
 }
 
-// SetRenewal implements Provider: there is nothing that renews.
-func (Cards) SetRenewal(context.Context, int64, string, bool) error { return ErrNotSubscribed }
+// EndRenewal implements Provider: there is nothing that renews.
+func (Cards) EndRenewal(context.Context, int64, string) error { return ErrNotSubscribed }
 
 // Charges implements Provider.
 func (Cards) Charges(context.Context, int, int) ([]Charge, bool, error) { return nil, false, ErrNoList }

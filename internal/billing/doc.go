@@ -58,8 +58,9 @@ type Config struct {
 	Plans  Catalogue // the zero Catalogue sells nothing and limits nothing
 	Now    func() time.Time
 	Logger zerolog.Logger
-	// Providers by name; the first is the one that Checkout uses.
-	Providers []Provider // the others give back and list what was sold before
+	// Providers take payments: Checkout uses the first, the others give back and
+	// list what was sold through them before.
+	Providers []Provider
 	// OnChanged hears that a person's plan is another one now: what exceeds it
 	// rests, what fits again wakes.
 	OnChanged func(ctx context.Context, tx pgx.Tx, personID int64, plan Plan) error

@@ -23,8 +23,8 @@ INSERT INTO invoices (payload, person_id, provider, plan, amount, currency, expi
 VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + $7::interval)`
 
 // Checkout returns the link of an invoice for a plan; about says in the person's
-// language what is sold. It moves no money: what
-// was paid is known from the payment alone.
+// language what is sold. It moves no money: what was paid is known from the
+// payment alone. ErrOff: nothing is sold here; ErrNoPlan: no such plan is on sale.
 func (s *Service) Checkout(ctx context.Context, personID int64, planID, language string, about func(days int) string) (string, error) {
 	if !s.Enabled() {
 		return "", ErrOff
@@ -379,7 +379,7 @@ func (s *Service) endRenewal(ctx context.Context, personID int64, sub subscripti
 	if err != nil {
 		return err
 	}
-	return provider.SetRenewal(ctx, personID, sub.charge, false)
+	return provider.EndRenewal(ctx, personID, sub.charge)
 }
 
 // Cancel ends the renewal at the provider; the plan lasts until it was paid

@@ -21,12 +21,13 @@ const (
 // FreePlan is the id of the plan without a payment.
 const FreePlan = "free"
 
-// Telegram renews a subscription in Stars every 30 days and no other period
-// (createInvoiceLink, subscription_period).
-const subscriptionDays = 30
-
-// Telegram's bound for one subscription's price, in Stars.
-const maxStars = 10000
+const (
+	// subscriptionDays is the one period in which Telegram renews a subscription in
+	// Stars (createInvoiceLink, subscription_period).
+	subscriptionDays = 30
+	// maxStars is Telegram's bound for the price of a subscription, in Stars.
+	maxStars = 10000
+)
 
 // Plan is what a person may buy. A limit of 0 is none.
 type Plan struct {

@@ -47,8 +47,8 @@ type Provider interface {
 	Link(ctx context.Context, in Invoice) (string, error)
 	// Refund gives a charge back; one that was given back before is Confirmed.
 	Refund(ctx context.Context, personID int64, chargeID string) queue.Outcome
-	// SetRenewal ends or resumes the renewal of a subscription.
-	SetRenewal(ctx context.Context, personID int64, chargeID string, renews bool) error
+	// EndRenewal lets a subscription run out; one that is over already is no error.
+	EndRenewal(ctx context.Context, personID int64, chargeID string) error
 	// Charges lists movements from the oldest on; more is false on the last page.
 	// A provider without such a list returns ErrNoList.
 	Charges(ctx context.Context, offset, limit int) (page []Charge, more bool, err error)
@@ -98,13 +98,12 @@ func (p Stars) Refund(ctx context.Context, personID int64, chargeID string) queu
 	return telegram.ToQueue(out, chargeID, nil)
 }
 
-// SetRenewal implements Provider. A subscription that is over does not renew:
-// ending it is done.
-func (p Stars) SetRenewal(ctx context.Context, personID int64, chargeID string, renews bool) error {
+// EndRenewal implements Provider.
+func (p Stars) EndRenewal(ctx context.Context, personID int64, chargeID string) error {
 	err := telegram.AsError(p.Telegram.EditUserStarSubscription(ctx, &telegram.EditUserStarSubscriptionParams{
-		UserID: personID, TelegramPaymentChargeID: chargeID, IsCanceled: !renews,
+		UserID: personID, TelegramPaymentChargeID: chargeID, IsCanceled: true,
 	}))
-	if !renews && telegram.RefusedAs(err, telegram.SubscriptionOver) {
+	if telegram.RefusedAs(err, telegram.SubscriptionOver) {
 		return nil
 	}
 	return err

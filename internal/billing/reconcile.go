@@ -65,7 +65,8 @@ func (s *Service) Reconcile(ctx context.Context, p Provider) (Reconciled, error)
 			break
 		}
 	}
-	return sum, s.missingThere(ctx, p, seen, began, &sum)
+	err := s.missingThere(ctx, p, seen, began, &sum)
+	return sum, err
 }
 
 // subscriptionKnownSQL tells a renewal from a first payment, where no update did. What an update told of is dated
