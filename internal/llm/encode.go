@@ -53,12 +53,13 @@ func encodeOpenAI(model string, r Request, able ability) []byte {
 	}
 	if len(r.Schema) > 0 {
 		switch able.format {
-		case 0:
+		case formatSchema:
 			f := jsonSchema{Type: "json_schema"}
 			f.JSONSchema.Name, f.JSONSchema.Strict, f.JSONSchema.Schema = "post", true, r.Schema
 			out.ResponseFormat = f
-		case 1:
+		case formatObject:
 			out.ResponseFormat = map[string]string{"type": "json_object"}
+		case formatNone:
 		}
 	}
 	return mustJSON(out)

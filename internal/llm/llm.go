@@ -17,6 +17,7 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -73,7 +74,7 @@ type Fault string
 
 // The faults. Only Unknown leaves open whether the model worked (and cost).
 const (
-	Unreachable Fault = "unreachable"  // no request was written whole
+	Unreachable Fault = "unreachable"  // certainly no request was written whole
 	Rejected    Fault = "rejected"     // a 4xx: never as it stands
 	Unsupported Fault = "unsupported"  // a 4xx for a parameter that the next call leaves out
 	Denied      Fault = "denied"       // key or rights
@@ -163,9 +164,10 @@ func (c *Client) Encode(r Request) []byte {
 // Complete sends a body made by Encode, once. Its error is always an *Error. The
 // context's deadline is the time that the caller is willing to wait.
 func (c *Client) Complete(ctx context.Context, body []byte) (Answer, error) {
-	wrote := false
+	var sent progress
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteRequest: func(i httptrace.WroteRequestInfo) { wrote = i.Err == nil },
+		GotConn:      func(httptrace.GotConnInfo) { sent.connected.Store(true) },
+		WroteRequest: func(i httptrace.WroteRequestInfo) { sent.failed.Store(i.Err != nil) },
 	})
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Endpoint(), bytes.NewReader(body))
 	if err != nil {
@@ -174,29 +176,27 @@ func (c *Client) Complete(ctx context.Context, body []byte) (Answer, error) {
 	c.header(req)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return Answer{}, c.broken(err, wrote)
+		return Answer{}, broken(err, sent.maybe())
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	switch {
 	case err != nil:
-		return Answer{}, c.broken(err, true)
+		return Answer{}, broken(err, true)
 	case resp.StatusCode != http.StatusOK:
 		return Answer{}, c.refused(resp, raw)
 	case len(raw) > maxBody:
 		return Answer{}, &Error{Fault: Garbled, Status: resp.StatusCode, Message: "the answer is longer than 1 MB", Raw: raw[:4096]}
 	}
-	a, err := c.decode(raw)
+	a, err := c.Decode(raw)
 	if err != nil {
 		return Answer{}, &Error{Fault: Garbled, Status: resp.StatusCode, Message: "the answer has no known shape", Raw: raw, err: err}
 	}
 	return a, nil
 }
 
-// Decode reads a stored response again, as Complete would have.
-func (c *Client) Decode(raw []byte) (Answer, error) { return c.decode(raw) }
-
-func (c *Client) decode(raw []byte) (Answer, error) {
+// Decode reads the body of a response, as Complete does; also one that was stored.
+func (c *Client) Decode(raw []byte) (Answer, error) {
 	if c.cfg.API == Anthropic {
 		return decodeAnthropic(raw)
 	}
@@ -217,10 +217,21 @@ func (c *Client) header(req *http.Request) {
 	}
 }
 
-// broken is a call that ended without a response.
-func (c *Client) broken(err error, wrote bool) *Error {
+// progress is how far a request came. net/http tells of it from goroutines of its
+// own, also after the call returned.
+type progress struct {
+	connected atomic.Bool
+	failed    atomic.Bool // writing the request ended in an error: a server that got a part of a body never runs it
+}
+
+// maybe is false where no server can have got the whole request. A write that has
+// not reported its end counts as sent: a paid call is never made again on a guess.
+func (p *progress) maybe() bool { return p.connected.Load() && !p.failed.Load() }
+
+// broken is a call that ended without a response; sent: a server may have got it.
+func broken(err error, sent bool) *Error {
 	e := &Error{Fault: Unreachable, err: err}
-	if wrote {
+	if sent {
 		e.Fault = Unknown
 	}
 	switch {
@@ -228,7 +239,7 @@ func (c *Client) broken(err error, wrote bool) *Error {
 		e.Message = "no answer in time"
 	case errors.Is(err, context.Canceled):
 		e.Message = "given up"
-	case wrote:
+	case sent:
 		e.Message = "the connection broke"
 	default:
 		e.Message = "no connection"

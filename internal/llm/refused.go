@@ -11,13 +11,20 @@ import (
 // ability is what an endpoint was found to take; the zero value is everything.
 // It only ever shrinks, one step per refused call, so a ladder has few rungs.
 type ability struct {
-	format        int // 0 json_schema, 1 json_object, 2 plain
-	oldLimit      bool
+	format        format
+	oldLimit      bool // max_tokens instead of max_completion_tokens
 	noTemperature bool
 }
 
-// lastFormat is the rung without any response format.
-const lastFormat = 2
+// format is how an endpoint of OpenAI's dialect is asked for JSON.
+type format int
+
+// The formats, from what says most to none at all.
+const (
+	formatSchema format = iota // json_schema
+	formatObject               // json_object
+	formatNone
+)
 
 // refused turns a response other than 200 into what is known.
 func (c *Client) refused(resp *http.Response, raw []byte) *Error {
@@ -55,7 +62,7 @@ func (c *Client) stepDown(low string) bool {
 		c.able.oldLimit = true
 	case strings.Contains(low, "temperature") && !c.able.noTemperature:
 		c.able.noTemperature = true
-	case (strings.Contains(low, "response_format") || strings.Contains(low, "schema") || strings.Contains(low, "json")) && c.able.format < lastFormat:
+	case (strings.Contains(low, "response_format") || strings.Contains(low, "schema") || strings.Contains(low, "json")) && c.able.format < formatNone:
 		c.able.format++
 	default:
 		return false
