@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/postonce/postonce/internal/postgres"
-
 	"github.com/jackc/pgx/v5"
 
+	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/telegram"
 )

@@ -76,27 +76,26 @@ type Config struct {
 	// LogChatID is the private chat in which doubts are probed; 0: no probes.
 	LogChatID int64
 	// ProbeIDs is how many ids after the last known one a probe tries: posts of
-	// people in between use up ids as well. 0 is DefaultProbeIDs.
+	// people in between use up ids as well. 0 is 12.
 	ProbeIDs int64
 
 	// Grace is how late a post may still go out; after that its slot counts as
-	// missed. 0 is DefaultGrace.
+	// missed. 0 is ten minutes.
 	Grace time.Duration
 	// Timeout is how long an answer is waited for. 0 is telegram.PublishTimeout.
 	Timeout time.Duration
-	// Looks are the waits before each look at a doubt. nil is DefaultLooks.
+	// Looks are the waits before each look at a doubt. nil: after one minute, by
+	// when Telegram has sent what it held back under flood control, then after 5
+	// minutes, half an hour and three hours, as a late post could still appear.
 	Looks []time.Duration
 }
 
-// DefaultGrace is how late a post may still go out.
-const DefaultGrace = 10 * time.Minute
+const (
+	defaultGrace    = 10 * time.Minute
+	defaultProbeIDs = 12
+)
 
-// DefaultProbeIDs is how many ids a probe tries.
-const DefaultProbeIDs = 12
-
-// DefaultLooks returns when a doubt is looked into: first after the minute that
-// telegram.md asks for, then as a late post could still appear.
-func DefaultLooks() []time.Duration {
+func defaultLooks() []time.Duration {
 	return []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 3 * time.Hour}
 }
 
@@ -129,16 +128,16 @@ var (
 // New returns a Service. Register adds its kinds to a registry.
 func New(cfg Config) *Service {
 	if cfg.Grace == 0 {
-		cfg.Grace = DefaultGrace
+		cfg.Grace = defaultGrace
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = telegram.PublishTimeout
 	}
 	if cfg.ProbeIDs == 0 {
-		cfg.ProbeIDs = DefaultProbeIDs
+		cfg.ProbeIDs = defaultProbeIDs
 	}
 	if cfg.Looks == nil {
-		cfg.Looks = DefaultLooks()
+		cfg.Looks = defaultLooks()
 	}
 	s := &Service{cfg: cfg, counted: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "postonce_publications_total",

@@ -88,7 +88,7 @@ func (s *Service) send(ctx context.Context, d *delivery, f form) (ids []int64, o
 func textParams(d *delivery, f form) *telegram.SendMessageParams {
 	p := &telegram.SendMessageParams{ChatID: d.ChatID, Text: d.HTML, ParseMode: parseHTML, LinkPreviewOptions: preview(d.Image, f)}
 	if f == formPlain {
-		p.Text, p.ParseMode = plain(d.HTML), ""
+		p.Text, p.ParseMode = PlainText(d.HTML), ""
 	}
 	return p
 }
@@ -118,8 +118,8 @@ func album(d *delivery) []telegram.InputMedia {
 	return out
 }
 
-// plain is the text of a post without its markup, also where the markup is broken.
-func plain(markup string) string {
+// PlainText is the text of a post as a reader of the channel sees it, also where its markup is broken.
+func PlainText(markup string) string {
 	if parsed, err := html.Parse(markup); err == nil {
 		return parsed.Text
 	}

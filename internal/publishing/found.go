@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/postonce/postonce/internal/postgres"
-
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/queue"
 )
 

@@ -84,6 +84,3 @@ func (s *Service) historyPage(ctx context.Context, name string, chatID, after in
 	}
 	return posts, "", nil
 }
-
-// PlainText is a draft's markup as a reader of the channel sees it.
-func PlainText(markup string) string { return plain(markup) }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/postonce/postonce/internal/postgres"
-
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/telegram"
 )

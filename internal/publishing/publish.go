@@ -20,9 +20,9 @@ import (
 const (
 	// otherSend is how soon a draft asks again while another one of its channel is being sent.
 	otherSend = 5 * time.Second
-	// lateness within which a post goes out although another one has gone out since its slot.
+	// punctual is how late a post still goes out although another one went out since its slot.
 	punctual = time.Minute
-	// longest wait between two tries to reach Telegram.
+	// slowest is the longest wait between two tries to reach Telegram.
 	slowest = 5 * time.Minute
 )
 
@@ -163,22 +163,13 @@ func (s *Service) attempt(ctx context.Context, job *queue.Job[PublishArgs], d *d
 	return nil, err
 }
 
-// ledgerOutcome translates; ids go into the ledger, so that a lost outcome can be read again.
+// ledgerOutcome puts the ids of the posts into the ledger, so that a lost outcome can be read again.
 func ledgerOutcome(out telegram.Outcome, ids []int64) queue.Outcome {
-	switch o := out.(type) {
-	case telegram.Confirmed:
-		c := queue.Confirmed{}
-		if len(ids) > 0 {
-			c.ExternalID = strconv.FormatInt(ids[0], 10)
-			c.Detail, _ = json.Marshal(map[string]any{"message_ids": ids}) // numbers always encode
-		}
-		return c
-	case telegram.Refused:
-		return queue.Refused{Err: o, RetryAfter: o.RetryAfter, Permanent: !o.Temporary()}
-	case telegram.Unknown:
-		return queue.Unknown{Err: o}
+	if len(ids) == 0 {
+		return telegram.ToQueue(out, "", nil)
 	}
-	return queue.Unknown{Err: errors.New("no outcome")}
+	detail, _ := json.Marshal(map[string]any{"message_ids": ids}) // numbers always encode
+	return telegram.ToQueue(out, strconv.FormatInt(ids[0], 10), detail)
 }
 
 // confirmedIDs are the ids of the posts, from the answer or, where the ledger

@@ -81,7 +81,7 @@ type sighting struct {
 func (d *doubt) is(p sighting) bool {
 	return p.Same || p.MessageID > d.AfterMessage &&
 		!p.At.Before(d.StartedAt.Truncate(time.Second)) &&
-		fold(p.Text) == fold(plain(d.HTML)) && fold(p.Text) != ""
+		fold(p.Text) == fold(PlainText(d.HTML)) && fold(p.Text) != ""
 }
 
 // fold makes two renderings of one text alike: spaces and line breaks differ between them.

@@ -2,14 +2,13 @@ package publishing
 
 import (
 	"context"
-	"errors"
 	"fmt"
-
-	"github.com/postonce/postonce/internal/postgres"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/queue"
 )
 
@@ -53,6 +52,31 @@ SELECT p.id,
   LEFT JOIN effects e ON e.effect_key = p.effect_key
  WHERE p.draft_id = $1`
 
+// disputed is a publication that a person settles.
+type disputed struct {
+	ID        int64
+	ChannelID int64
+	State     editorial.PublicationState
+	EffectKey string
+	UnderWay  bool // the request may be: its deadline is to come
+	Left      bool // a person said before: leave it
+}
+
+func readDisputed(ctx context.Context, tx pgx.Tx, draftID int64) (disputed, error) {
+	rows, err := tx.Query(ctx, publicationOfSQL, draftID)
+	if err != nil {
+		return disputed{}, fmt.Errorf("read publication of draft %d: %w", draftID, err)
+	}
+	p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[disputed])
+	if postgres.NoRows(err) {
+		return p, ErrNotUnconfirmed
+	}
+	if err != nil {
+		return p, fmt.Errorf("read publication of draft %d: %w", draftID, err)
+	}
+	return p, nil
+}
+
 // SettleTx records what a person saw. There publishes the draft as it is; Leave
 // keeps the doubt, ends the looking and closes the archive's row; NotThere
 // fails the draft with code not_there: whoever posts it after that does so as a
@@ -60,81 +84,62 @@ SELECT p.id,
 // ErrNotUnconfirmed when there is no doubt (any more), ErrLeft when Leave was
 // said before; ErrInFlight for NotThere before the request's deadline.
 func (s *Service) SettleTx(ctx context.Context, tx pgx.Tx, w Settlement) error {
-	var p struct {
-		id, channelID int64
-		state         editorial.PublicationState
-		effectKey     string
-		underWay      bool // the request may be: its deadline is to come
-		left          bool
-	}
-	read := func() error {
-		return tx.QueryRow(ctx, publicationOfSQL, w.DraftID).Scan(&p.id, &p.channelID, &p.state, &p.effectKey, &p.underWay, &p.left)
-	}
-	if err := read(); err != nil {
-		return settleError(w.DraftID, err)
-	}
-	if err := lockChannel(ctx, tx, p.channelID); err != nil {
+	p, err := readDisputed(ctx, tx, w.DraftID)
+	if err != nil {
 		return err
 	}
-	if err := read(); err != nil { // as it is under the lock
-		return settleError(w.DraftID, err)
+	if err := lockChannel(ctx, tx, p.ChannelID); err != nil {
+		return err
 	}
-	if p.state != editorial.PublicationUnconfirmed {
+	if p, err = readDisputed(ctx, tx, w.DraftID); err != nil { // as it is under the lock
+		return err
+	}
+	switch {
+	case p.State != editorial.PublicationUnconfirmed:
 		return ErrNotUnconfirmed
-	}
-	if p.left && w.Finding == Leave {
+	case p.Left && w.Finding == Leave:
 		return ErrLeft
+	case p.UnderWay && w.Finding == NotThere:
+		return ErrInFlight
 	}
 	var message *int64
-	var ids []int64
 	if w.MessageID != 0 {
-		message, ids = &w.MessageID, []int64{w.MessageID}
+		message = &w.MessageID
 	}
-	ordinal, err := review(ctx, tx, p.id, "person", string(w.Finding), &w.By, message)
+	ordinal, err := review(ctx, tx, p.ID, "person", string(w.Finding), &w.By, message)
 	if err != nil {
 		return err
 	}
 	by := fmt.Sprintf("person:%d", w.By)
 	switch w.Finding {
 	case There:
-		if err := queue.SettleTx(ctx, tx, p.effectKey, true, external(message), by); err != nil {
-			return fmt.Errorf("settle %s: %w", p.effectKey, err)
-		}
-		return s.settlePublished(ctx, tx, settled{
-			DraftID: w.DraftID, ChannelID: p.channelID, EffectKey: p.effectKey, IDs: ids, How: "person", By: w.By,
-		})
+		return s.there(ctx, tx, p, w, by)
 	case NotThere:
-		if p.underWay {
-			return ErrInFlight
-		}
-		if err := queue.SettleTx(ctx, tx, p.effectKey, false, "", by); err != nil {
-			return fmt.Errorf("settle %s: %w", p.effectKey, err)
-		}
-		return s.notThere(ctx, tx, w.DraftID, p.effectKey)
+		return s.notThere(ctx, tx, p, w.DraftID, by)
 	case Leave:
-		if err := queue.LeaveTx(ctx, tx, p.effectKey, by); err != nil || s.cfg.OnChanged == nil {
+		if err := queue.LeaveTx(ctx, tx, p.EffectKey, by); err != nil || s.cfg.OnChanged == nil {
 			return err
 		}
-		return s.cfg.OnChanged(ctx, tx, w.DraftID, fmt.Sprintf("left:%d:%d", p.id, ordinal)) // the draft's state is what it was
+		return s.cfg.OnChanged(ctx, tx, w.DraftID, fmt.Sprintf("left:%d:%d", p.ID, ordinal)) // the draft's state is what it was
 	}
 	return fmt.Errorf("publishing: unknown finding %q", w.Finding)
 }
 
-func settleError(draftID int64, err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
-		return ErrNotUnconfirmed
+// there publishes a draft that a person saw in the channel.
+func (s *Service) there(ctx context.Context, tx pgx.Tx, p disputed, w Settlement, by string) error {
+	external, ids := "", []int64(nil)
+	if w.MessageID != 0 {
+		external, ids = strconv.FormatInt(w.MessageID, 10), []int64{w.MessageID}
 	}
-	return fmt.Errorf("read publication of draft %d: %w", draftID, err)
+	if err := queue.SettleTx(ctx, tx, p.EffectKey, true, external, by); err != nil {
+		return fmt.Errorf("settle %s: %w", p.EffectKey, err)
+	}
+	return s.settlePublished(ctx, tx, settled{
+		DraftID: w.DraftID, ChannelID: p.ChannelID, EffectKey: p.EffectKey, IDs: ids, How: "person", By: w.By,
+	})
 }
 
-func external(message *int64) string {
-	if message == nil {
-		return ""
-	}
-	return fmt.Sprint(*message)
-}
-
-// The attempt grows: the next send has a key of its own, and names the review that asked for it.
+// publicationNotThereSQL lets the attempt grow: the next send has a key of its own.
 const publicationNotThereSQL = `
 UPDATE publications
    SET state = 'failed',
@@ -145,8 +150,12 @@ UPDATE publications
    AND state = 'unconfirmed'
 RETURNING id`
 
-func (s *Service) notThere(ctx context.Context, tx pgx.Tx, draftID int64, effectKey string) error {
-	ok, err := postgres.Affected(ctx, tx, publicationNotThereSQL, draftID, effectKey)
+// notThere fails a draft that a person did not find in the channel.
+func (s *Service) notThere(ctx context.Context, tx pgx.Tx, p disputed, draftID int64, by string) error {
+	if err := queue.SettleTx(ctx, tx, p.EffectKey, false, "", by); err != nil {
+		return fmt.Errorf("settle %s: %w", p.EffectKey, err)
+	}
+	ok, err := postgres.Affected(ctx, tx, publicationNotThereSQL, draftID, p.EffectKey)
 	if err != nil {
 		return err
 	}

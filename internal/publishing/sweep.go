@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/postonce/postonce/internal/postgres"
-
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/editorial"
+	"github.com/postonce/postonce/internal/postgres"
 	"github.com/postonce/postonce/internal/queue"
 )
 
