@@ -101,6 +101,8 @@ type xmlParse struct {
 	in  Input
 	s   *scanned
 	doc *Document
+	// bindings are the namespaces of the root, for parts; nil until they are needed.
+	bindings [][]byte
 }
 
 // whole parses the document in one go.

@@ -39,7 +39,8 @@ func decodeJSON(ctx context.Context, in Input, body []byte, doc *Document) error
 }
 
 func readJSON(ctx context.Context, in Input, body []byte, doc *Document) error {
-	dec := json.NewDecoder(&timedReader{ctx: ctx, r: bytes.NewReader(body)})
+	// Not in small pieces: the decoder begins anew with each, in blanks and in long values.
+	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
 	tok, err := dec.Token()
 	p := xmlParse{ctx: ctx, in: in, doc: doc}
@@ -146,6 +147,9 @@ func (p *xmlParse) jsonList(dec *json.Decoder) error {
 // JSON Feed alone have.
 func (p *xmlParse) jsonEntries(dec *json.Decoder) (own bool, err error) {
 	for dec.More() {
+		if p.ctx.Err() != nil {
+			return own, fail(CodeTimeout, "its list takes too long to read")
+		}
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
 			return own, fail(CodeBroken, err.Error())

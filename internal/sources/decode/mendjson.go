@@ -63,7 +63,7 @@ func (m *jsonMender) step(i int) int {
 }
 
 func (m *jsonMender) close(c byte) {
-	m.out = bytes.TrimSuffix(bytes.TrimRight(m.out, " \t\r\n"), []byte(","))
+	m.out = bytes.TrimSuffix(m.out, []byte(","))
 	m.put(c)
 	if len(m.stack) > 0 {
 		m.stack = m.stack[:len(m.stack)-1]
@@ -73,10 +73,10 @@ func (m *jsonMender) close(c byte) {
 	}
 }
 
-// put copies one byte.
+// put copies one byte that is no blank.
 func (m *jsonMender) put(c byte) {
-	m.out = append(m.out, c)
 	if !isSpace(c) {
+		m.out = append(m.out, c)
 		m.last = c
 	}
 }

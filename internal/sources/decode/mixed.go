@@ -15,6 +15,10 @@ type run struct {
 	entries []span
 }
 
+// maxRuns bounds how often a document is parsed for its runs. Beyond it the
+// entries of one format come before those of the other.
+const maxRuns = 100
+
 // runs parts the entries of a document by their format, in their order.
 func (p *xmlParse) runs() []run {
 	var out []run
@@ -25,6 +29,10 @@ func (p *xmlParse) runs() []run {
 		}
 		if n := len(out); n > 0 && out[n-1].as == as {
 			out[n-1].entries = append(out[n-1].entries, e)
+			continue
+		}
+		if len(out) >= maxRuns { // none of them is of the last one's format; one before is
+			out[len(out)-2].entries = append(out[len(out)-2].entries, e)
 			continue
 		}
 		out = append(out, run{as, []span{e}})
@@ -50,27 +58,31 @@ func (s *scanned) formatOf(e span) Format {
 // around is the markup that makes a document of entries of a format, with the
 // namespaces of the document that they come from.
 func (p *xmlParse) around(as Format) (open, shut string) {
-	if as == p.s.format || as == RSS && p.s.format == RDF {
-		name := string(tagName(p.s.rootTag[1:]))
+	native := as == p.s.format || as == RSS && p.s.format == RDF
+	if name := string(tagName(p.s.rootTag[1:])); native && len(p.s.rootTag) <= maxRootTag {
 		open, shut = string(p.s.rootTag), "</"+name+">"
 		if p.s.inChan {
 			open, shut = open+"<channel>", "</channel>"+shut
 		}
 		return open, shut
 	}
-	rest := ""
-	for _, a := range namespaceAttribute.FindAll(p.s.rootTag, maxBindings) {
-		rest += " " + string(a)
+	if p.bindings == nil {
+		p.bindings = append(p.bindings, []byte(nil))
+		p.bindings = append(p.bindings, namespaceAttribute.FindAll(p.s.rootTag[:min(len(p.s.rootTag), maxProlog)], maxBindings)...)
 	}
+	rest := string(bytes.Join(p.bindings, []byte(" ")))
 	if as == Atom {
 		return `<feed xmlns="` + atomNamespace + `"` + rest + `>`, "</feed>"
 	}
 	return `<rss version="2.0"` + rest + `><channel>`, "</channel></rss>"
 }
 
+// maxRootTag bounds, in bytes, the root element that is repeated for each part.
+const maxRootTag = 8 << 10
+
 // namespaceAttribute is what a root element says for all that is in it; not
 // the default namespace, which is that of the other format.
-var namespaceAttribute = regexp.MustCompile(`\b(?:xmlns:[A-Za-z_][\w.\-]*|xml:base|xml:lang)\s*=\s*(?:"[^"<]*"|'[^'<]*')`)
+var namespaceAttribute = regexp.MustCompile(`\b(?:xmlns:[A-Za-z_][\w.\-]*|xml:base|xml:lang)\s*=\s*(?:"[^"<]{0,300}"|'[^'<]{0,300}')`)
 
 // entry is the markup of an entry under the name that its format gives it.
 func (s *scanned) entry(e span, as Format) []byte {
