@@ -3,6 +3,8 @@ package sources
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -448,9 +450,9 @@ func (c *columns) add(e *decode.Entry, print int64, result, lang string) {
 	c.title = append(c.title, e.Title)
 	text := e.Text()
 	c.text = append(c.text, text)
-	c.author = append(c.author, e.Author)
-	c.image = append(c.image, e.Picture())
-	c.enclosure = append(c.enclosure, e.Enclosure)
+	c.author = append(c.author, clipText(e.Author, 300))
+	c.image = append(c.image, addressOrNone(e.Picture()))
+	c.enclosure = append(c.enclosure, addressOrNone(e.Enclosure))
 	c.language = append(c.language, languageIn(text, firstOf(e.Language, lang)))
 	c.result = append(c.result, result)
 	var at *time.Time
@@ -468,7 +470,29 @@ func canonicalOf(e *decode.Entry) string {
 	if article.IsHomeForm(c) {
 		return ""
 	}
-	return c
+	return indexable(c)
+}
+
+// maxIndexed is what an index takes of one value, in bytes, with room to spare:
+// PostgreSQL refuses a row of more than 2,704.
+const maxIndexed = 2000
+
+// indexable is an address as an index takes it: of a longer one its beginning,
+// and the digest of the whole.
+func indexable(s string) string {
+	if len(s) <= maxIndexed {
+		return s
+	}
+	sum := sha256.Sum256([]byte(s))
+	return strings.ToValidUTF8(s[:maxIndexed-100], "") + "#" + hex.EncodeToString(sum[:16])
+}
+
+// addressOrNone is an address that is kept if it can be one at all.
+func addressOrNone(s string) string {
+	if len(s) > 4096 {
+		return ""
+	}
+	return s
 }
 
 // addNames records keys that known items are seen under for the first time.
@@ -504,7 +528,7 @@ func (o *sorting) edits(ctx context.Context, tx pgx.Tx) error {
 			continue
 		}
 		done[id] = true
-		rows, err := tx.Query(ctx, itemEditSQL, id, e.Title, e.Text(), e.Picture(), fp, o.out.at)
+		rows, err := tx.Query(ctx, itemEditSQL, id, e.Title, e.Text(), addressOrNone(e.Picture()), fp, o.out.at)
 		if err != nil {
 			return err
 		}

@@ -109,7 +109,7 @@ func (r *Reader) lookup(ctx context.Context, f *Found, resp *fetch.Response) err
 // take keeps a document that can be followed.
 func (f *Found) take(doc *decode.Document, resp *fetch.Response) {
 	f.Doc, f.resp = doc, resp
-	f.Title, f.Language = doc.Title, doc.Language
+	f.Title, f.Language = doc.Title, clipText(doc.Language, 35)
 	f.SiteURL = firstOf(doc.Home, f.SiteURL)
 	f.FinalURL = resp.FinalURL
 }

@@ -183,7 +183,7 @@ func (s *Service) learned(up *update, src *row, out *outcome) {
 	if d.Title != "" {
 		up.title = d.Title
 	}
-	up.lang, up.siteURL = firstOf(d.Language, up.lang), firstOf(d.Home, up.siteURL)
+	up.lang, up.siteURL = firstOf(clipText(d.Language, 35), up.lang), firstOf(d.Home, up.siteURL)
 	up.keyVersion = identity.Version
 	fresh := out.tally.fresh + out.tally.overCap
 	up.lastNew = fresh+out.tally.baseline > 0

@@ -4,6 +4,8 @@
 package address
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/url"
 	"regexp"
@@ -103,7 +105,7 @@ func Parse(raw, preview string) (Target, error) {
 	if sch := strings.ToLower(u.Scheme); sch != "http" && sch != "https" {
 		return Target{}, ErrScheme
 	}
-	if strings.Trim(u.Hostname(), ".") == "" {
+	if strings.Trim(u.Hostname(), ".") == "" || len(u.Hostname()) > maxHost || len(s) > maxAddress {
 		return Target{}, ErrNothing
 	}
 	t, err := known(u, preview)
@@ -252,8 +254,22 @@ func Normalise(raw string) string {
 	if u.RawQuery != "" {
 		out += "?" + u.RawQuery
 	}
+	if len(out) > maxKey {
+		sum := sha256.Sum256([]byte(out))
+		out = strings.ToValidUTF8(out[:maxKey-100], "") + "#" + hex.EncodeToString(sum[:16])
+	}
 	return out
 }
+
+// maxKey bounds a natural key, in bytes, to what an index takes (2,704 in
+// PostgreSQL): a longer one is its beginning and the digest of the whole.
+const maxKey = 2000
+
+// maxAddress bounds an address to what is fetched, in bytes.
+const maxAddress = 4096
+
+// maxHost is the longest name that a host can have.
+const maxHost = 253
 
 // Key is the natural key of a target.
 func (t Target) Key() string {

@@ -2,6 +2,7 @@ package address
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -140,6 +141,7 @@ func TestParseSaysWhyNot(t *testing.T) {
 	for in, want := range map[string]error{
 		"": ErrNothing, "hello world": ErrNothing, "https://t.me/+abcDEF": ErrTelegramPrivate, "t.me/c/123/4": ErrTelegramPrivate,
 		"t.me/joinchat/x": ErrTelegramPrivate, "@x": ErrTelegramName, "ftp://e.org/x": ErrScheme, "mailto:a": ErrScheme, "file:///etc/passwd": ErrScheme,
+		"http://" + strings.Repeat("a", 300) + ".org/": ErrNothing, "http://e.org/" + strings.Repeat("a", 5000): ErrNothing,
 		"https://t.me/": ErrTelegramName, "https://t.me/share/url?url=x": ErrTelegramName, "https://t.me/addlist/x": ErrTelegramPrivate, "https://web.telegram.org/a/#-100123": ErrTelegramPrivate,
 		"https://www.youtube.com/": ErrNoChannel, "https://www.youtube.com/results?search_query=x": ErrNoChannel, "https://www.youtube.com/feed/subscriptions": ErrNoChannel,
 		"https://www.youtube.com/playlist?list=WL": ErrNoChannel, "https://www.youtube.com/playlist?list=RDabc": ErrNoChannel,
@@ -161,6 +163,10 @@ func TestNormaliseIsTheNaturalKey(t *testing.T) {
 		if got := Normalise(a); got != "example.org/feed" {
 			t.Errorf("Normalise(%q) = %q", a, got)
 		}
+	}
+	long := "http://e.org/?a=" + strings.Repeat("x", 3000)
+	if k := Normalise(long); len(k) > 2000 || k == Normalise(long+"y") || k != Normalise(long) {
+		t.Errorf("the key of a long address: %q", k)
 	}
 	if Normalise("http://e.org/f?a=1") == Normalise("http://e.org/f?a=2") {
 		t.Error("queries fall together")
