@@ -424,6 +424,19 @@ func TestEveryCodeOfTheServersHasWords(t *testing.T) {
 	if len(lists) != 2 {
 		t.Errorf("%d lists of kinds were found", len(lists))
 	}
+	chat, err := os.ReadFile("../chat/texts/en.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checks := regexp.MustCompile(`"(check\.[a-z]+)":`).FindAllStringSubmatch(string(chat), -1)
+	for _, m := range checks {
+		if !has(m[1]) && m[1] != "check.other" {
+			t.Errorf("the chat has words for %s, the page has none", m[1])
+		}
+	}
+	if len(checks) < 4 {
+		t.Errorf("only %d checks were found", len(checks))
+	}
 	// What the tables allow.
 	for area, values := range map[string][]string{
 		"verdict": checked(t, "verdict"), "how": append(checked(t, "settled_how"), checked(t, "how")...), "finding": checked(t, "finding"),

@@ -23,7 +23,7 @@ async function open(data, { query = '', desktop = false, dark = false, width = 3
   page.setDefaultTimeout(20000);
   page.errors = [];
   page.on('pageerror', e => page.errors.push(e.message));
-  page.on('console', m => { if (m.type() === 'error' && !/ERR_FAILED|40[0-9]|412|409/.test(m.text())) page.errors.push(m.text()); });
+  page.on('console', m => { if (m.type() === 'error' && !/ERR_FAILED|40[0-9]|412|422/.test(m.text())) page.errors.push(m.text()); });
   await page.goto(`${BASE}/app/?${query}${data ? '#tgWebAppData=' + encodeURIComponent(data) + '&tgWebAppVersion=8.0' : ''}`);
   return page;
 }
@@ -80,6 +80,11 @@ test('a new owner is told in each tab what is missing and where to begin', async
   }
   await p.click('.empty .primary');
   await p.waitForSelector('dialog >> text=OPML');
+  await p.keyboard.press('Escape');
+  await p.route(/\/probe$/, r => r.fulfill({ status: 422, contentType: 'application/problem+json', body: '{"code":"error.source.no_such_host"}' }));
+  await p.fill('.add input', 'no-such-host.invalid');
+  await p.click('.add button');
+  await p.waitForSelector('dialog >> text=No such site. This address cannot be read.');
   await close(p);
 });
 
@@ -174,6 +179,9 @@ test('a draft moves by tap, by keyboard and by drag', async () => {
   await q.focus('[data-focus=d4]');
   await q.keyboard.press('m');
   await q.waitForSelector('.banner');
+  const day = () => q.evaluate(() => document.activeElement.closest('.day')?.ariaLabel), first = await day();
+  await q.keyboard.press('ArrowRight');
+  assert.notEqual(await day(), first);
   await q.keyboard.press('ArrowDown');
   await q.keyboard.press('Enter');
   await q.waitForSelector('.toast >> text=Moved to');
@@ -253,6 +261,7 @@ test('strangers, expired and missing data, and a lost line are told what to do',
   await p.waitForSelector('.chip >> text=Offline');
   await shot(p, 'offline');
   await p.context().setOffline(false);
+  await p.waitForSelector('.chip >> text=Offline', { state: 'detached' }); // by itself: the stream is back
   await act(p, 1, 'approve');
   await p.waitForSelector('.toast >> text=Scheduled for');
   await p.context().close();

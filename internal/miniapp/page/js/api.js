@@ -198,6 +198,7 @@ async function stream(channel, line, take) {
   const res = await fetch(new URL(`events?channel=${channel}`, base), { headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' }, cache: 'no-store', credentials: 'omit', signal: line.signal });
   if (res.status === 401) await (renewing ??= signIn().finally(() => { renewing = null; }));
   if (!res.ok || !res.body) throw new ApiError('offline', res.status);
+  onReach(true);
   const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = '';
   for (;;) {

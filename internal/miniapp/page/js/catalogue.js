@@ -152,6 +152,7 @@ reason.rule_empty|Nothing to read|Нечего читать
 check.names|Names to check|Проверьте имена
 check.negation|Check the “not”|Проверьте «не»
 check.similar|Like an earlier post|Похож на прежний пост
+check.language|In another language than the channel|Не на языке канала
 check.numbers|Numbers to check|Проверьте числа
 verdict.proposed|proposed|предложено
 verdict.explore|trial|проба
@@ -314,7 +315,6 @@ set.time_zone|Time zone|Часовой пояс
 set.week|Slots of the week|Слоты недели
 set.quiet_from|Quiet from|Тишина с
 set.quiet_to|until|до
-set.quiet.hint|Nothing goes out in the quiet hours.|В тихие часы ничего не выходит.
 set.daily_cap|Posts a day at most (0: no limit)|Постов в день не больше (0: без предела)
 set.missed|A slot missed by downtime|Слот, пропущенный из-за простоя
 set.missed.move|Move to the next|Перенести на следующий

@@ -49,6 +49,6 @@ export function explain(err) {
   const e = /** @type {{ code?: string, args?: Record<string, unknown>, message?: string }} */ (err ?? {});
   const code = (e.code ?? 'internal').replace(/^error\./, ''), args = { ...e.args };
   for (const [name, area] of [['why', 'check'], ['what', 'quota'], ['field', 'set']]) if (args[name]) args[name] = words(area, String(args[name]));
-  for (const key of [code, code.split('.')[0]]) if (has(`error.${key}`)) return t(`error.${key}`, args);
+  for (const key of [code, code.split('.')[0]]) if (has(`error.${key}`)) return (key !== code && has(code) ? t(code) + '. ' : '') + t(`error.${key}`, args);
   return e.message && e.message !== e.code ? e.message : t('error.internal');
 }

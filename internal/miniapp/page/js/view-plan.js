@@ -117,11 +117,14 @@ export function planView() {
       : h('div', { class: 'slot-main' }, time, h('span', { class: 'slot-title' }, label)));
   }
 
-  /** Arrows go from slot to slot, M takes a draft up, Escape puts it back. @param {KeyboardEvent} e @param {SlotDraft | null} d */
+  /** Arrows go from slot to slot and from day to day, M takes a draft up, Escape puts it back. @param {KeyboardEvent} e @param {SlotDraft | null} d */
   function keys(e, d) {
-    if (e.key === 'ArrowDown' || e.key === 'ArrowUp') {
-      const all = /** @type {HTMLElement[]} */ (Array.from(week.querySelectorAll('button.slot-main')));
-      all[all.indexOf(/** @type {HTMLElement} */ (e.currentTarget)) + (e.key === 'ArrowDown' ? 1 : -1)]?.focus();
+    const step = { ArrowDown: 1, ArrowUp: -1, ArrowRight: 1, ArrowLeft: -1 }[e.key];
+    if (step) {
+      const at = /** @type {HTMLElement} */ (e.currentTarget), inDay = /p|n$/.test(e.key);
+      const all = /** @type {HTMLElement[]} */ (Array.from(inDay ? week.querySelectorAll('button.slot-main') : week.children));
+      const to = all[all.indexOf(inDay ? at : /** @type {HTMLElement} */ (at.closest('.day'))) + step];
+      (inDay ? to : /** @type {HTMLElement | null} */ (to?.querySelector('button.slot-main')))?.focus();
       e.preventDefault();
     } else if (e.key === 'Escape' && moving) stop();
     else if (e.code === 'KeyM' && d) lift(d);
