@@ -350,6 +350,11 @@ func TestPackedBodies(t *testing.T) {
 	}
 	const doc = "<rss>whole</rss>"
 	gz := pack(doc, "gzip")
+	numbers := ""
+	for i := range 20_000 {
+		numbers += fmt.Sprint(i * i * 7919)
+	}
+	long := pack(numbers, "gzip")
 	for name, v := range map[string]struct {
 		header, body string
 		want         string
@@ -367,7 +372,7 @@ func TestPackedBodies(t *testing.T) {
 		"zeros behind gzip":              {"gzip", gz + strings.Repeat("\x00", 512), doc, false, ""},
 		"gzip that is none":              {"gzip", doc, doc, false, ""},
 		"gzip of one byte":               {"gzip", "x", "x", false, ""},
-		"torn gzip":                      {"gzip", pack(strings.Repeat(doc, 5000)+fmt.Sprint(time.Now()), "gzip")[:60], "", true, ""},
+		"torn gzip":                      {"gzip", long[:len(long)/2], "", true, ""},
 		"gzip with a wrong sum":          {"gzip", gz[:len(gz)-8] + "abcd" + gz[len(gz)-4:], doc, true, ""},
 		"deflate with a head":            {"deflate", pack(doc, "zlib"), doc, false, ""},
 		"deflate without":                {"deflate", pack(doc, "deflate"), doc, false, ""},

@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -216,8 +217,26 @@ func ParseURL(raw string) (*url.URL, error) {
 		return nil, &Error{Code: CodeBadAddress, Err: errors.New("no host")}
 	}
 	u.Fragment = ""
+	u.RawQuery = escaped(u.RawQuery)
 	if u.Path == "" {
 		u.Path = "/"
 	}
 	return u, nil
+}
+
+// escaped is a query in ASCII: servers put raw bytes of any encoding into the
+// addresses that they redirect to.
+func escaped(query string) string {
+	if strings.IndexFunc(query, func(r rune) bool { return r >= 0x7F || r <= ' ' }) < 0 {
+		return query
+	}
+	var b strings.Builder
+	for i := range len(query) {
+		if c := query[i]; c >= 0x7F || c <= ' ' {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }

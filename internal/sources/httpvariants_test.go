@@ -121,6 +121,15 @@ func TestServersThroughSeveralPolls(t *testing.T) {
 			{status: 304, result: "unchanged", sent: "abc"},
 			{shown: ab, fresh: []string{"b"}, sent: "abc"},
 		},
+		"a tag of odd bytes": {
+			{header: "ETag: \"caf\xe9\"\nLast-Modified: \xff", shown: a, fresh: a},
+			{header: "ETag: \"caf\xe9\"", shown: ab, fresh: []string{"b"}},
+		},
+		"a type of odd bytes":     {{header: "Content-Type: text/\xe9; charset=\xff", shown: a, fresh: a}},
+		"moved to odd bytes":      {first, {status: 301, header: "Location: SELF/to?q=\xe9\x80", result: "unchanged"}, {status: 301, header: "Location: SELF/to?q=\xe9\x80", result: "unchanged", address: "/to?q=%E9%80"}},
+		"moved to odd path bytes": {first, {status: 301, header: "Location: SELF/to/\xd0\xbf\xe9", result: CodeNotFound}, {shown: ab, fresh: []string{"b"}}},
+		"an error of odd bytes":   {first, {status: 429, header: "Retry-After: \xe9", result: CodeRateLimited}, {header: "Content-Encoding: b\xe9", shown: ab, fresh: []string{"b"}}},
+		"junk of odd bytes":       {first, {body: "<\xe9\xff>", result: "not_a_feed"}, {body: "<\u00e9\u2028\x00>", result: "not_a_feed"}, {body: "{\"error\":\"\xe9\x00\"}", result: "json_error"}, {shown: ab, fresh: []string{"b"}}},
 		"an empty 200 keeps the tag": {
 			{header: "ETag: \"1\"", shown: a, fresh: a},
 			{header: "ETag: \"2\"", result: "empty", sent: `"1"`},
@@ -178,6 +187,9 @@ func TestServersThroughSeveralPolls(t *testing.T) {
 				switch r.URL.Path {
 				case "/to":
 					fmt.Fprint(w, feedOf("a"))
+					return
+				case "/to/\xd0\xbf\xe9":
+					w.WriteHeader(http.StatusNotFound)
 					return
 				case "/page":
 					fmt.Fprint(w, "<!doctype html><title>Moved</title><p>We have a new site.")

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -168,7 +170,7 @@ func (s *Service) succeeded(up *update, src *row, out *outcome) {
 		up.interval = src.interval * 9 / 8
 	}
 	if out.resp.Status == http.StatusNotModified {
-		up.etag, up.lastMod = firstOf(h.Get("ETag"), src.etag), firstOf(h.Get("Last-Modified"), src.lastMod)
+		up.etag, up.lastMod = firstOf(clipHeader(h.Get("ETag")), src.etag), firstOf(clipHeader(h.Get("Last-Modified")), src.lastMod)
 		return
 	}
 	up.etag, up.lastMod, up.validatorsAt = clipHeader(h.Get("ETag")), clipHeader(h.Get("Last-Modified")), &at
@@ -202,16 +204,16 @@ func (s *Service) learned(up *update, src *row, out *outcome) {
 	}
 }
 
-// clipHeader keeps a validator only if it can be sent back whole.
+// clipHeader keeps a validator only if it can be kept and sent back whole.
 func clipHeader(v string) string {
-	if len(v) > 1000 {
+	if len(v) > 1000 || !utf8.ValidString(v) {
 		return ""
 	}
 	return v
 }
 
 func clipText(s string, n int) string {
-	s = fetchableText(s)
+	s = fetchableText(strings.ToValidUTF8(s, "\uFFFD"))
 	if r := []rune(s); len(r) > n {
 		return string(r[:n])
 	}

@@ -3,6 +3,7 @@ package decode
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestNamespacesMisdeclared: what a prefix is bound to is often a little wrong, and what it means is clear.
@@ -195,5 +196,22 @@ func TestBytesInOddForms(t *testing.T) {
 		{name: "cut inside a character", in: item("<title>x</title>")[:len(item("<title>x</title>"))-len("</channel></rss>")] + "<item><title>\xD0", titles: one("x")},
 	} {
 		v.check(t)
+	}
+}
+
+// TestTextsAreCutBetweenCharacters: half a character at a bound would be refused by the database, and with it the feed.
+func TestTextsAreCutBetweenCharacters(t *testing.T) {
+	t.Parallel()
+	for shift := range 4 {
+		for _, inner := range []string{strings.Repeat("<b></b>", 57_000), strings.Repeat("<!-- a -->", 39_998), "<b " + strings.Repeat("a='b' ", 66_600) + ">"} {
+			body := strings.Repeat(" ", shift) + inner + strings.Repeat("я", 2000)
+			e := Entry{Body: body, Summary: "<img src='http://e.org/" + strings.Repeat("я", 300_000) + "'>"}
+			if text := e.Text(); !utf8.ValidString(text) {
+				t.Errorf("shift %d: a text ends in %q", shift, text[max(0, len(text)-5):])
+			}
+			if p := e.Picture(); !utf8.ValidString(p) {
+				t.Errorf("shift %d: a picture's address is cut inside a character", shift)
+			}
+		}
 	}
 }
