@@ -37,7 +37,8 @@ const (
 )
 
 // Error is a fetch that brought no answer. Its text holds the host, never the
-// rest of the address.
+// rest of the address, nor what our own network looks like (the resolver, the
+// private address that a name leads to): whoever added the source reads it.
 type Error struct {
 	Code Code
 	Host string
@@ -50,7 +51,10 @@ func (e *Error) Error() string {
 		s += " from " + e.Host
 	}
 	s += ": " + string(e.Code)
-	if e.Err != nil {
+	if dns, ok := errors.AsType[*net.DNSError](e.Err); ok {
+		return s + ": " + dns.Err
+	}
+	if e.Err != nil && e.Code != CodePrivate {
 		s += ": " + e.Err.Error()
 	}
 	return s

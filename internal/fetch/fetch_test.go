@@ -12,11 +12,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"code.dny.dev/ssrf"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -458,4 +460,18 @@ func TestSitesThatAskForCookies(t *testing.T) {
 	}
 	_, err = c.Get(t.Context(), Request{URL: base + "/wall"})
 	wantCode(t, err, CodeTooManyHops)
+}
+
+// TestErrorsSayNothingOfOurNetwork reads what whoever added a source is shown.
+func TestErrorsSayNothingOfOurNetwork(t *testing.T) {
+	t.Parallel()
+	u := &url.URL{Scheme: "http", Host: "intranet.example"}
+	for _, err := range []error{
+		&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "intranet.example", Server: "10.1.2.3:53", IsNotFound: true}},
+		&net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 80}, Err: fmt.Errorf("%w: 10.1.2.3 is private", ssrf.ErrProhibitedIP)},
+	} {
+		if text := classify(err, u).Error(); strings.Contains(text, "10.1.2.3") || !strings.Contains(text, "intranet.example") {
+			t.Errorf("told: %s", text)
+		}
+	}
 }
