@@ -353,7 +353,7 @@ func TestPackedBodies(t *testing.T) {
 	const doc = "<rss>whole</rss>"
 	gz := pack(doc, "gzip")
 	numbers := ""
-	for i := range 20_000 {
+	for i := range 1000 {
 		numbers += fmt.Sprint(i * i * 7919)
 	}
 	long := pack(numbers, "gzip")

@@ -246,12 +246,12 @@ func (o *sorting) lookUpTexts(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// queriesStand reports whether a link with a query is known as it stands: the
-// queries of this source do not change from one fetch to the next.
+// queriesStand reports whether a link or an id with a query is known as it
+// stands: the queries of this source do not change from one fetch to the next.
 func (o *sorting) queriesStand() bool {
 	for _, e := range o.out.ids {
 		for _, k := range e.Keys {
-			if k.Class == identity.Link && strings.Contains(k.Value, "?") && o.known[k.Sum()] != 0 {
+			if (k.Class == identity.Link || k.Class == identity.ID) && strings.Contains(k.Value, "?") && o.known[k.Sum()] != 0 {
 				return true
 			}
 		}

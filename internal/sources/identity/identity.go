@@ -260,20 +260,24 @@ func ContentKey(e *decode.Entry) (Key, bool) {
 }
 
 // WordsKey is the path of an entry's link with its title and text, however
-// short, for an entry without a usable id whose link has a query: a number in
-// it may change at every fetch. It counts only where no link of the document is
-// known as it stands, and is recorded when an entry is first seen.
+// short, for an entry whose only name is a link with a query, or an id made
+// from one: a number in it may change at every fetch. It counts only where no
+// such name of the document is known as it stands, and is recorded when an
+// entry is first seen.
 func WordsKey(e *decode.Entry, keys []Key) (Key, bool) {
 	path := ""
 	for _, k := range keys {
-		switch {
-		case k.Class == ID || k.Class == Platform:
-			return Key{}, false
-		case k.Class == Link && path == "":
-			path, _, _ = strings.Cut(k.Value, "?")
+		if k.Class == Link {
+			path = withoutQuery(k.Value)
 			if path == k.Value {
 				return Key{}, false
 			}
+			break
+		}
+	}
+	for _, k := range keys {
+		if k.Class == Platform || k.Class == ID && withoutQuery(k.Value) != path {
+			return Key{}, false
 		}
 	}
 	words := fold(e.Title) + "\x00" + fold(e.Text())
@@ -282,6 +286,11 @@ func WordsKey(e *decode.Entry, keys []Key) (Key, bool) {
 	}
 	sum := sha256.Sum256([]byte(path + "\x00" + words))
 	return Key{Digest, "w" + hex.EncodeToString(sum[:12])}, true
+}
+
+func withoutQuery(s string) string {
+	s, _, _ = strings.Cut(s, "?")
+	return s
 }
 
 func (a *analysis) digest(i, least int) string { return digest(a.cand[i].entry, least) }
