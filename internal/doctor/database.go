@@ -2,12 +2,18 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
-const oldestPostgres = 140000 // server_version_num of 14
+const (
+	oldestPostgres = 140000 // server_version_num of 14
+	shortStatement = 60_000 // ms
+)
 
 const serverSQL = `
 SELECT current_setting('server_version_num')::integer,
@@ -15,7 +21,8 @@ SELECT current_setting('server_version_num')::integer,
        current_setting('server_encoding'),
        pg_is_in_recovery(),
        current_setting('synchronous_commit'),
-       current_setting('fsync')`
+       current_setting('fsync'),
+       (SELECT coalesce(sum(setting::integer), 0) FROM pg_settings WHERE name = 'statement_timeout')`
 
 const schemaVersionSQL = `
 SELECT coalesce(max(version_id), 0)
@@ -50,11 +57,11 @@ func (e *exam) database(ctx context.Context) (Status, string) {
 		return Fail, oneLine(err.Error())
 	}
 	e.pool = pool
-	var num int
+	var num, timeout int
 	var version, encoding, sync, fsync string
 	var standby bool
 	began := e.cfg.Now()
-	if err := pool.QueryRow(ctx, serverSQL).Scan(&num, &version, &encoding, &standby, &sync, &fsync); err != nil {
+	if err := pool.QueryRow(ctx, serverSQL).Scan(&num, &version, &encoding, &standby, &sync, &fsync, &timeout); err != nil {
 		return Fail, "answers no query: " + oneLine(err.Error())
 	}
 	took := e.cfg.Now().Sub(began).Round(100 * time.Microsecond)
@@ -67,6 +74,9 @@ func (e *exam) database(ctx context.Context) (Status, string) {
 		return Fail, fmt.Sprintf("its encoding is %s: create it with ENCODING 'UTF8' TEMPLATE template0", encoding)
 	case fsync == "off" || sync == "off":
 		return Fail, "fsync or synchronous_commit is off: a crash of the server could lose what says that a post was sent; switch both on"
+	}
+	if timeout > 0 && timeout < shortStatement {
+		return Warn, fmt.Sprintf("statement_timeout is %d ms for this role, and housekeeping takes longer on a large database: ALTER ROLE … RESET statement_timeout", timeout)
 	}
 	return OK, fmt.Sprintf("PostgreSQL %s answers in %s", version, took)
 }
@@ -84,6 +94,9 @@ func (e *exam) schemaVersion(ctx context.Context) (Status, string) {
 	}
 	var have int64
 	if err := e.pool.QueryRow(ctx, schemaVersionSQL).Scan(&have); err != nil {
+		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
+			return Fail, oneLine(pg.Message) + ": the role of DATABASE_URL has to own its tables"
+		}
 		return Fail, oneLine(err.Error())
 	}
 	e.schema = have == e.cfg.SchemaWanted

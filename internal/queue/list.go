@@ -133,6 +133,24 @@ SELECT ` + jobRowColumns + `
  ORDER BY k.job_id
  LIMIT 200`
 
+const kindNamesSQL = `
+SELECT name
+  FROM job_kinds
+ ORDER BY name`
+
+// KindNames lists every kind that a process ever registered in this database.
+func KindNames(ctx context.Context, db Reader) ([]string, error) {
+	rows, err := db.Query(ctx, kindNamesSQL)
+	if err != nil {
+		return nil, fmt.Errorf("list kinds: %w", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("list kinds: %w", err)
+	}
+	return names, nil
+}
+
 // Filter chooses rows. State is one of States; empty: live jobs and open archive rows. Kind may be empty. Limit 0
 // is 100. Before, where it is not 0, goes on below that job's number: the next page. Open leaves only what is open in
 // the archive.

@@ -190,7 +190,7 @@ func (d *Desk) list(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := d.knows(o.kind, rows); err != nil {
+	if err := d.knows(ctx, o.kind, rows); err != nil {
 		return err
 	}
 	more := len(rows) > o.limit
@@ -208,11 +208,14 @@ func (d *Desk) list(ctx context.Context, o options) error {
 	return err
 }
 
-// knows refuses a kind that nobody has: neither this program nor any row.
-func (d *Desk) knows(kind string, rows []queue.Row) error {
-	kinds := d.Registry.Kinds()
-	if kind == "" || len(rows) > 0 || slices.Contains(kinds, kind) {
+// knows refuses a kind that nobody has: no process registered it, and no row is of it.
+func (d *Desk) knows(ctx context.Context, kind string, rows []queue.Row) error {
+	if kind == "" || len(rows) > 0 {
 		return nil
+	}
+	kinds, err := queue.KindNames(ctx, d.Pool)
+	if err != nil || slices.Contains(kinds, kind) {
+		return err
 	}
 	return &UsageError{fmt.Sprintf("jobs: no job is of the kind %q; there are %s", kind, strings.Join(kinds, ", "))}
 }
@@ -272,7 +275,7 @@ func (d *Desk) pause(ctx context.Context, verb string, o options) error {
 		return queue.PauseTx(ctx, tx, o.about, verb == "pause", o.by)
 	})
 	if errors.Is(err, queue.ErrNotFound) {
-		return &UsageError{fmt.Sprintf("jobs %s: there is no kind %q; there are %s", verb, o.about, strings.Join(d.Registry.Kinds(), ", "))}
+		return d.knows(ctx, o.about, nil)
 	}
 	if err != nil {
 		return err
@@ -353,7 +356,7 @@ func (d *Desk) replayPages(ctx context.Context, o options, sum *summary) error {
 			return err
 		}
 		if before == 0 {
-			if err := d.knows(o.kind, rows); err != nil {
+			if err := d.knows(ctx, o.kind, rows); err != nil {
 				return err
 			}
 		}

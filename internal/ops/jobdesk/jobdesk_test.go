@@ -307,7 +307,7 @@ func TestAWrongCommandLineIsNamed(t *testing.T) {
 		"list 7":                            `takes no "7"`,
 		"pause":                             "needs one kind",
 		"pause sure":                        "needs --by NAME",
-		"resume pubish --by ann":            `there is no kind "pubish"; there are post, sure`,
+		"resume pubish --by ann":            `no job is of the kind "pubish"; there are post, sure`,
 		"confirm 7":                         "needs --by NAME",
 		"replay 7 --by ann --outside late":  "want done or not_done",
 		"list --limit many":                 "limit",
