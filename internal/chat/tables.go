@@ -18,7 +18,7 @@ const (
 	noStep       = "-" // of a question that buttons alone answer
 )
 
-// commandTable is product.md's table of commands.
+// commandTable holds the commands that the bot understands.
 func (c *Chat) commandTable() map[string]command {
 	return map[string]command{
 		"start":      {run: c.start, menu: true},

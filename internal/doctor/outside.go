@@ -14,7 +14,7 @@ const databaseClockSQL = `
 SELECT clock_timestamp()`
 
 const (
-	// A signature of the Mini App from the future is refused (telegram.md), and
+	// A signature of the Mini App from the future is refused (initdata.Validate), and
 	// slots are planned by this clock: half a minute is noticed by people.
 	clockWarn = 5 * time.Second
 	clockFail = 30 * time.Second

@@ -206,8 +206,11 @@ func (c *Client) roundTrip(ctx context.Context, method string, p payload, fresh 
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err != nil || len(body) > maxAnswer {
+	if err != nil {
 		return Unknown{Err: fmt.Errorf("%s: read the answer: %w", method, c.clean(err))}
+	}
+	if len(body) > maxAnswer {
+		return Unknown{Err: fmt.Errorf("%s: read the answer: %w", method, errTooLarge)}
 	}
 	return classify(resp.StatusCode, body)
 }
@@ -224,9 +227,6 @@ func (c *Client) failure(method string, err error, p *progress) Outcome {
 // clean drops the address that net/http puts into its errors, as it holds the
 // token, and keeps the cause for errors.Is.
 func (c *Client) clean(err error) error {
-	if err == nil {
-		return errors.New("too large")
-	}
 	var ue *url.Error
 	if errors.As(err, &ue) {
 		err = ue.Err

@@ -4,6 +4,6 @@
 //
 // It owns the tables updates, update_cursors, update_pollers,
 // update_dead_letters, update_troubles, bots. It knows no feature, decides nothing
-// about drafts or people, and never repeats a request by itself: who may try again is decided
-// by the outcome's holder. The token occurs in no error and no log line.
+// about drafts or people, and never repeats a request by itself: whoever holds the
+// outcome decides whether to try again. The token occurs in no error and no log line.
 package telegram

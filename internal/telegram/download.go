@@ -10,8 +10,8 @@ import (
 	"github.com/go-telegram/bot/models"
 )
 
-// errTooLarge means that a file exceeds what its reader takes.
-var errTooLarge = errors.New("the file is too large")
+// errTooLarge means that an answer or a file exceeds what its reader takes.
+var errTooLarge = errors.New("it is too large")
 
 // Download reads a file that a person sent, up to limit bytes. The Bot API
 // gives files of up to 20 MB (core.telegram.org/bots/api#getfile). Errors never

@@ -94,7 +94,7 @@ func NewIntake(cfg IntakeConfig) (*Intake, error) {
 		cfg.Mode = Polling
 	}
 	if cfg.Mode == Webhook && !strings.HasPrefix(cfg.WebhookURL, "http") {
-		return nil, fmt.Errorf("telegram: webhook mode needs the public address of the webhook")
+		return nil, errors.New("telegram: webhook mode needs the public address of the webhook")
 	}
 	if cfg.Handle == nil {
 		return nil, errors.New("telegram: the intake needs a handler")

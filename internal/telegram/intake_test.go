@@ -97,7 +97,7 @@ func newStation(t *testing.T, b *bench, pool *pgxpool.Pool, change func(*telegra
 	}
 	r := queue.NewRegistry()
 	st.intake.Register(r)
-	st.engine = queue.New(queue.Config{Pool: pool, Registry: r, Logger: zerolog.Nop()})
+	st.engine = queue.New(queue.Config{Pool: pool, Registry: r, Logger: zerolog.New(st.logs)})
 	return st
 }
 

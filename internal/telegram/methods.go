@@ -63,11 +63,6 @@ func (c *Client) SendMediaGroup(ctx context.Context, p *bot.SendMediaGroupParams
 	return *list, out
 }
 
-// SendInvoice asks for a payment.
-func (c *Client) SendInvoice(ctx context.Context, p *bot.SendInvoiceParams, opts ...Option) (*models.Message, Outcome) {
-	return call[models.Message](ctx, c, "sendInvoice", p, to(p.ChatID, opts)...)
-}
-
 // SendChatAction shows "typing…". Nobody waits for its outcome.
 func (c *Client) SendChatAction(ctx context.Context, p *bot.SendChatActionParams, opts ...Option) Outcome {
 	return c.Do(ctx, "sendChatAction", p, opts...)
@@ -84,16 +79,6 @@ func (c *Client) EditMessageCaption(ctx context.Context, p *bot.EditMessageCapti
 	return call[models.Message](ctx, c, "editMessageCaption", p, to(p.ChatID, opts, settledBy(NotModified))...)
 }
 
-// EditMessageMedia replaces a picture; see EditMessageText.
-func (c *Client) EditMessageMedia(ctx context.Context, p *bot.EditMessageMediaParams, opts ...Option) (*models.Message, Outcome) {
-	return call[models.Message](ctx, c, "editMessageMedia", p, to(p.ChatID, opts, settledBy(NotModified))...)
-}
-
-// EditMessageReplyMarkup replaces the buttons; see EditMessageText.
-func (c *Client) EditMessageReplyMarkup(ctx context.Context, p *bot.EditMessageReplyMarkupParams, opts ...Option) (*models.Message, Outcome) {
-	return call[models.Message](ctx, c, "editMessageReplyMarkup", p, to(p.ChatID, opts, settledBy(NotModified))...)
-}
-
 // DeleteMessage removes a message. One that is gone already is Refused as
 // MessageNotFound: whoever deletes a post decides whether that is a success.
 func (c *Client) DeleteMessage(ctx context.Context, p *bot.DeleteMessageParams, opts ...Option) Outcome {
@@ -105,11 +90,6 @@ func (c *Client) ForwardMessage(ctx context.Context, p *bot.ForwardMessageParams
 	return call[models.Message](ctx, c, "forwardMessage", p, to(p.ChatID, opts)...)
 }
 
-// CopyMessage copies one message without a link to its origin.
-func (c *Client) CopyMessage(ctx context.Context, p *bot.CopyMessageParams, opts ...Option) (*models.MessageID, Outcome) {
-	return call[models.MessageID](ctx, c, "copyMessage", p, to(p.ChatID, opts)...)
-}
-
 // GetChat reads what the bot may know about a chat.
 func (c *Client) GetChat(ctx context.Context, p *bot.GetChatParams, opts ...Option) (*models.ChatFullInfo, Outcome) {
 	return call[models.ChatFullInfo](ctx, c, "getChat", p, opts...)
@@ -118,20 +98,6 @@ func (c *Client) GetChat(ctx context.Context, p *bot.GetChatParams, opts ...Opti
 // GetChatMember reads somebody's rights in a chat, the bot's own among them.
 func (c *Client) GetChatMember(ctx context.Context, p *bot.GetChatMemberParams, opts ...Option) (*models.ChatMember, Outcome) {
 	return call[models.ChatMember](ctx, c, "getChatMember", p, opts...)
-}
-
-// GetChatAdministrators lists the administrators of a chat, bots left out.
-func (c *Client) GetChatAdministrators(ctx context.Context, p *bot.GetChatAdministratorsParams, opts ...Option) ([]models.ChatMember, Outcome) {
-	list, out := call[[]models.ChatMember](ctx, c, "getChatAdministrators", p, opts...)
-	if list == nil {
-		return nil, out
-	}
-	return *list, out
-}
-
-// LeaveChat takes the bot out of a chat.
-func (c *Client) LeaveChat(ctx context.Context, p *bot.LeaveChatParams, opts ...Option) Outcome {
-	return c.Do(ctx, "leaveChat", p, opts...)
 }
 
 // AnswerCallbackQuery answers a tap. An answer that comes too late is Confirmed
@@ -179,16 +145,6 @@ func (c *Client) SetMyCommands(ctx context.Context, p *bot.SetMyCommandsParams, 
 // SetChatMenuButton sets the button beside the input field.
 func (c *Client) SetChatMenuButton(ctx context.Context, p *bot.SetChatMenuButtonParams, opts ...Option) Outcome {
 	return c.Do(ctx, "setChatMenuButton", p, opts...)
-}
-
-// SetMyDescription sets what an empty chat shows.
-func (c *Client) SetMyDescription(ctx context.Context, p *bot.SetMyDescriptionParams, opts ...Option) Outcome {
-	return c.Do(ctx, "setMyDescription", p, opts...)
-}
-
-// SetMyDefaultAdministratorRights sets what a channel's owner is asked for.
-func (c *Client) SetMyDefaultAdministratorRights(ctx context.Context, p *bot.SetMyDefaultAdministratorRightsParams, opts ...Option) Outcome {
-	return c.Do(ctx, "setMyDefaultAdministratorRights", p, opts...)
 }
 
 // SetWebhook makes Telegram send updates to an address.

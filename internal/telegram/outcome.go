@@ -8,8 +8,7 @@ import (
 )
 
 // Outcome is what is known about one request: Confirmed, Refused or Unknown.
-// The set is closed. See telegram.md, "Sending": it is never an error that a
-// loop may swallow and try again.
+// The set is closed, and it is no error that a loop may swallow and try again.
 type Outcome interface{ outcome() }
 
 // Confirmed says that Telegram did it and told us.
@@ -80,8 +79,8 @@ func AsError(o Outcome) error {
 
 var errNoOutcome = errors.New("telegram: no outcome")
 
-// MessageRef names a message in the ledger: chat and message id.
-func MessageRef(chat int64, message int) string { return fmt.Sprintf("%d:%d", chat, message) }
+// messageRef names a message in the ledger: chat and message id.
+func messageRef(chat int64, message int) string { return fmt.Sprintf("%d:%d", chat, message) }
 
 // RefusedAs reports whether an error or outcome is a refusal of this kind.
 func RefusedAs(err error, kind Kind) bool {

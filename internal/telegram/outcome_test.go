@@ -88,7 +88,7 @@ func (b *bench) sent() int {
 	return n
 }
 
-// TestOutcomes is the table of telegram.md, "Sending", through a real socket.
+// TestOutcomes is the table of what each way to end a request proves, through a real socket.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

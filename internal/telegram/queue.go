@@ -24,7 +24,7 @@ func ToQueue(o Outcome, id string, detail json.RawMessage) queue.Outcome {
 func SentToQueue(m *Message, o Outcome) queue.Outcome {
 	id := ""
 	if m != nil {
-		id = MessageRef(m.Chat.ID, m.ID)
+		id = messageRef(m.Chat.ID, m.ID)
 	}
 	return ToQueue(o, id, nil)
 }

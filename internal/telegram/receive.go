@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -64,7 +65,7 @@ func decode(raw json.RawMessage) received {
 		return r
 	}
 	if err := json.Unmarshal(fields["update_id"], &r.id); err != nil || r.id == 0 {
-		r.err = fmt.Errorf("no update_id")
+		r.err = errors.New("no update_id")
 		return r
 	}
 	for name, body := range fields {
@@ -111,7 +112,7 @@ func first(ids ...int64) int64 {
 }
 
 // keepTx stores updates that are not known yet and hands each to the queue, in
-// order. It returns how many were new. The commit of tx is the moment from
+// order. It returns which were new, by their ids. The commit of tx is the moment from
 // which an update may be acknowledged.
 func (in *Intake) keepTx(ctx context.Context, tx pgx.Tx, via string, list []received) (fresh map[int64]bool, err error) {
 	fresh, err = in.insertTx(ctx, tx, via, list)

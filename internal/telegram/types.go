@@ -53,22 +53,14 @@ type (
 	SendDocumentParams = bot.SendDocumentParams
 	// SendMediaGroupParams are the parameters of SendMediaGroup.
 	SendMediaGroupParams = bot.SendMediaGroupParams
-	// SendInvoiceParams are the parameters of SendInvoice.
-	SendInvoiceParams = bot.SendInvoiceParams
 	// EditMessageTextParams are the parameters of EditMessageText.
 	EditMessageTextParams = bot.EditMessageTextParams
 	// EditMessageCaptionParams are the parameters of EditMessageCaption.
 	EditMessageCaptionParams = bot.EditMessageCaptionParams
-	// EditMessageMediaParams are the parameters of EditMessageMedia.
-	EditMessageMediaParams = bot.EditMessageMediaParams
-	// EditMessageReplyMarkupParams are the parameters of EditMessageReplyMarkup.
-	EditMessageReplyMarkupParams = bot.EditMessageReplyMarkupParams
 	// DeleteMessageParams are the parameters of DeleteMessage.
 	DeleteMessageParams = bot.DeleteMessageParams
 	// ForwardMessageParams are the parameters of ForwardMessage.
 	ForwardMessageParams = bot.ForwardMessageParams
-	// CopyMessageParams are the parameters of CopyMessage.
-	CopyMessageParams = bot.CopyMessageParams
 	// GetChatParams are the parameters of GetChat.
 	GetChatParams = bot.GetChatParams
 	// GetChatMemberParams are the parameters of GetChatMember.

@@ -18,8 +18,8 @@ import (
 const UpdateKind = "update"
 
 const (
-	// keepUpdates exceeds the 24 h for which Telegram delivers, and the 48 h that
-	// telegram.md asks for.
+	// keepUpdates exceeds the 24 h for which Telegram delivers an update: it is known
+	// when it comes again.
 	keepUpdates = 72 * time.Hour
 	keepDead    = 30 * 24 * time.Hour
 )
@@ -75,20 +75,12 @@ func (in *Intake) updateKind() queue.Kind[UpdateArgs] {
 	}
 }
 
-// work decodes the stored update and calls the handler. A panic of the handler
-// is that update's failure, not the process's.
-func (in *Intake) work(ctx context.Context, job *queue.Job[UpdateArgs]) (err error) {
+// work decodes the stored update and calls the handler.
+func (in *Intake) work(ctx context.Context, job *queue.Job[UpdateArgs]) error {
 	u, err := in.read(ctx, job.Args)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			in.log.Error().Int64("update", job.Args.UpdateID).Int64("job", job.ID).
-				Str("panic", fmt.Sprint(p)).Stack().Msg("the handler of an update panicked")
-			err = fmt.Errorf("handle update %d: panic: %v", job.Args.UpdateID, p)
-		}
-	}()
 	return in.cfg.Handle(ctx, job, u)
 }
 

@@ -99,7 +99,7 @@ func (w *world) spoil(method string, body []byte) {
 	w.sand.AddFault(f)
 }
 
-// faultOf is every form of an outcome that telegram.md lists, in its pair.
+// faultOf is every form of an outcome, in its pair.
 func faultOf(r *rand.Rand) (sandbox.Fault, bool) {
 	apply := r.IntN(2) == 0
 	switch n := r.IntN(100); {

@@ -1,7 +1,6 @@
 package html
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,7 +116,6 @@ func Slice(t Text, from, to int) Text {
 			out.Entities = append(out.Entities, e)
 		}
 	}
-	slices.SortStableFunc(out.Entities, func(a, b Entity) int { return cmp.Compare(a.Offset, b.Offset) })
 	sortEntities(out.Entities)
 	return out
 }

@@ -219,7 +219,7 @@ func (w *worker) effect(j *queue.Job[task], step string) queue.Effect {
 	}
 }
 
-// call classifies as telegram.md says: a JSON refusal is certain, everything else but a success is not.
+// call classifies as the telegram package does: a JSON refusal is certain, everything else but a success is not.
 func (w *worker) call(ctx context.Context, key, chat string, jobID int64) queue.Outcome {
 	failpoint.Hit("before-request")
 	q := url.Values{"key": {key}, "chat": {chat}, "job": {strconv.FormatInt(jobID, 10)}}
