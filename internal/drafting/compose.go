@@ -84,7 +84,8 @@ func clipRunes(s string, n int) string {
 	return s
 }
 
-// maxTurns is the ladder's three rungs, two dropped parameters, and the repair.
+// maxTurns bounds the calls for one revision: up to four that the endpoint refuses for what it does not take (two
+// formats of the answer, two parameters), the text, its one repair, and one to spare. Keys of calls hold it: it stays.
 const maxTurns = 7
 
 // workCompose asks the model, turn by turn, until a text passes, a turn ends the
@@ -129,12 +130,14 @@ var errMoved = errors.New("the draft was changed meanwhile")
 // take makes w the draft's newest revision, unless somebody decided or edited
 // meanwhile, and tells people.
 func (s *Service) take(ctx context.Context, tx pgx.Tx, a ComposeArgs, w written) error {
-	if same, err := s.same(ctx, tx, a, w); err != nil {
+	unchanged, err := same(ctx, tx, a, w)
+	if err != nil {
 		return err
-	} else if same {
+	}
+	if unchanged {
 		return s.stayed(ctx, tx, a, w)
 	}
-	err := postgres.InTx(ctx, tx, func(tx pgx.Tx) error {
+	err = postgres.InTx(ctx, tx, func(tx pgx.Tx) error {
 		res, err := addRevision(ctx, tx, a.DraftID, 0, w, editorial.Proposed, editorial.Failed)
 		if err == nil && (!res.Done || res.Revision.Number != a.Revision) {
 			return errMoved
@@ -172,7 +175,7 @@ SELECT html = $3
    AND revision = $2`
 
 // same tells that what a person wished for came out as the text that stands.
-func (s *Service) same(ctx context.Context, tx pgx.Tx, a ComposeArgs, w written) (bool, error) {
+func same(ctx context.Context, tx pgx.Tx, a ComposeArgs, w written) (bool, error) {
 	if a.Instruction == "" {
 		return false, nil
 	}
@@ -303,7 +306,13 @@ func (s *Service) workWatch(ctx context.Context, job *queue.Job[ComposeArgs]) er
 	}
 	done := err != nil || !open(st, a)
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if done || a.Instruction == "" && s.marked(ctx, tx, a) {
+		if !done && a.Instruction == "" {
+			var err error
+			if done, err = marked(ctx, tx, a); err != nil {
+				return err
+			}
+		}
+		if done {
 			return s.announce(ctx, tx, a.DraftID, a.Revision-1)
 		}
 		return s.withoutModel(ctx, tx, a, st.m, "answer_lost")
@@ -317,15 +326,17 @@ SELECT fallback <> ''
    AND revision = $2`
 
 // marked tells that the first text already stands with its reason.
-func (s *Service) marked(ctx context.Context, tx pgx.Tx, a ComposeArgs) bool {
+func marked(ctx context.Context, tx pgx.Tx, a ComposeArgs) (bool, error) {
 	var yes bool
-	_ = tx.QueryRow(ctx, revisionMarkedSQL, a.DraftID, a.Revision-1).Scan(&yes)
-	return yes
+	if err := tx.QueryRow(ctx, revisionMarkedSQL, a.DraftID, a.Revision-1).Scan(&yes); err != nil && !postgres.NoRows(err) {
+		return false, fmt.Errorf("text of draft %d: %w", a.DraftID, err)
+	}
+	return yes, nil
 }
 
 // judge turns an answer into a text, or says what is wrong with it.
 func (s *Service) judge(ctx context.Context, m material, a ComposeArgs, ans modelAnswer) (written, []check.Finding, error) {
-	past, err := past(ctx, s.cfg.Pool, m.channelID, a.DraftID)
+	posts, err := past(ctx, s.cfg.Pool, m.channelID, a.DraftID)
 	if err != nil {
 		return written{}, nil, err
 	}
@@ -333,9 +344,9 @@ func (s *Service) judge(ctx context.Context, m material, a ComposeArgs, ans mode
 	if !render.SameText(ans.Headline, text.Headline) {
 		text.Headline = ans.Headline // keep what Line would hide, so that the check sees it
 	}
-	src := m.source4model()
+	src := m.modelSource()
 	findings := check.All(text, src, check.Rules{
-		Language: m.language, MaxUnits: 2 * m.bodyLimit(), Past: past, Prompt: m.systemPrompt(), Evidence: check.NeedsEvidence(text),
+		Language: m.language, MaxUnits: 2 * m.bodyLimit(), Past: posts, Prompt: m.systemPrompt(), Evidence: check.NeedsEvidence(text),
 	})
 	if !check.Passes(findings) {
 		return written{}, findings, nil

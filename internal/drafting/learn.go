@@ -106,13 +106,12 @@ func (s *Service) shownPosts(ctx context.Context, channelID int64) ([]string, er
 	if s.cfg.Posts == nil {
 		return nil, nil
 	}
-	rows, err := s.cfg.Pool.Query(ctx, voiceChannelSQL, channelID)
+	names, err := texts(ctx, s.cfg.Pool, voiceChannelSQL, channelID)
 	if err != nil {
 		return nil, fmt.Errorf("read channel %d: %w", channelID, err)
 	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil || len(names) == 0 {
-		return nil, err
+	if len(names) == 0 {
+		return nil, nil
 	}
 	posts, err := s.cfg.Posts(ctx, names[0])
 	if err != nil {
@@ -146,26 +145,26 @@ SELECT i.text
 
 // keptPosts are the posts of a channel that the database knows, plain, newest first.
 func keptPosts(ctx context.Context, tx pgx.Tx, channelID int64) ([]string, error) {
-	var out []string
-	for _, query := range []string{voiceForwardedSQL, voicePublishedSQL} {
-		rows, err := tx.Query(ctx, query, channelID)
-		if err != nil {
-			return nil, fmt.Errorf("posts of channel %d: %w", channelID, err)
-		}
-		list, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return nil, fmt.Errorf("posts of channel %d: %w", channelID, err)
-		}
-		for _, text := range list {
-			if query == voicePublishedSQL {
-				text = plainOf(text)
-			}
-			out = append(out, text)
-		}
+	forwarded, err := texts(ctx, tx, voiceForwardedSQL, channelID)
+	if err != nil {
+		return nil, fmt.Errorf("posts of channel %d: %w", channelID, err)
 	}
-	return out, nil
+	published, err := texts(ctx, tx, voicePublishedSQL, channelID)
+	if err != nil {
+		return nil, fmt.Errorf("posts of channel %d: %w", channelID, err)
+	}
+	return append(forwarded, plainOfAll(published)...), nil
 }
 
+func plainOfAll(posts []string) []string {
+	plain := make([]string, len(posts))
+	for i, html := range posts {
+		plain[i] = plainOf(html)
+	}
+	return plain
+}
+
+// plainOf is a post without its markup; empty where the markup is broken.
 func plainOf(html string) string {
 	nodes, err := render.Parse(html)
 	if err != nil {
@@ -273,10 +272,16 @@ func (s *Service) learnAll(ctx context.Context, tx pgx.Tx, day time.Time) error 
 	args, at := make([]learnArgs, len(ids)), make([]time.Time, len(ids))
 	for i, id := range ids {
 		args[i] = learnArgs{ChannelID: id, Cause: "day:" + day.Format(time.DateOnly)}
-		at[i] = day.Add(time.Duration(id*7919) * time.Second % learnSpread)
+		at[i] = day.Add(learnOffset(id))
 	}
 	_, err = s.learn.EnqueueManyTx(ctx, tx, args, queue.RunAtEach(at))
 	return err
+}
+
+// learnOffset is when within learnSpread a channel's page is read, by its number: neighbours lie far apart.
+func learnOffset(channelID int64) time.Duration {
+	const step = 7919 // seconds; a prime, so that all of them are used
+	return time.Duration(channelID*step%int64(learnSpread/time.Second)) * time.Second
 }
 
 const voiceReadSQL = `

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -118,7 +117,7 @@ func (s *Service) tellPlan(ctx context.Context, tx pgx.Tx, a OwnArgs, err error)
 func (s *Service) ownPost(ctx context.Context, job *queue.Job[OwnArgs]) error {
 	a := job.Args
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		html, err := Normalise(a.HTML, render.TextLimit)
+		html, err := normalise(a.HTML, render.TextLimit)
 		if err != nil {
 			return s.tellUnreadable(ctx, tx, a, "markup")
 		}
@@ -138,70 +137,4 @@ func (s *Service) tellUnreadable(ctx context.Context, tx pgx.Tx, a OwnArgs, code
 		return nil
 	}
 	return s.cfg.OnUnreadable(ctx, tx, a.ChannelID, a.By, a.URL, code)
-}
-
-const digestStoriesSQL = `
-SELECT st.title,
-       i.url
-  FROM scores sc
-  JOIN stories st ON st.id = sc.story_id
-  JOIN items i ON i.id = st.lead_item_id
- WHERE sc.channel_id = $1
-   AND sc.scored_at >= $2
-   AND sc.verdict IN ('proposed', 'rescued')
-   -- what went out, has a slot, or was refused is no news any more
-   AND NOT EXISTS (
-         SELECT
-           FROM drafts d
-          WHERE d.channel_id = $1
-            AND d.story_id = st.id
-            AND d.state <> 'proposed'
-            AND NOT (d.state = 'skipped' AND d.skip_reason = 'missed')
-       )
- ORDER BY sc.score DESC,
-          st.items DESC,
-          st.id
- LIMIT $3`
-
-// digestLength is how many stories a digest lists, digestLeast how few are not worth one.
-const (
-	digestLength = 8
-	digestLeast  = 3
-)
-
-// DigestTx writes the digest of what was proposed to a channel since a time, under
-// its date. False: it exists, or there is too little to tell.
-func (s *Service) DigestTx(ctx context.Context, tx pgx.Tx, channelID int64, date, since time.Time) (bool, error) {
-	m, err := readChannel(ctx, tx, channelID)
-	if err != nil {
-		return false, ignoreGone(err)
-	}
-	rows, err := tx.Query(ctx, digestStoriesSQL, channelID, since, digestLength)
-	if err != nil {
-		return false, fmt.Errorf("digest of channel %d: %w", channelID, err)
-	}
-	stories, err := pgx.CollectRows(rows, pgx.RowToStructByPos[render.Also])
-	if err != nil || len(stories) < digestLeast {
-		return false, err
-	}
-	id, err := s.create(ctx, tx, newDraft{
-		channelID: channelID, kind: editorial.KindDigest, subject: "digest:" + date.Format(time.DateOnly),
-	}, written{html: render.HTML(m.digest(stories)), composer: "digest"})
-	return id != 0, ignorePlan(err)
-}
-
-func (m material) digest(stories []render.Also) []render.Node {
-	nodes := []render.Node{render.Wrap(render.Bold, render.T(phrase(m.language, "digest"))), render.T("\n")}
-	for _, s := range stories {
-		name := render.Defuse(render.Line(s.Name))
-		if r := []rune(name); len(r) > 160 {
-			name = string(r[:159]) + "…"
-		}
-		nodes = append(nodes, render.T("\n• "), render.A(s.Link, render.T(name)))
-	}
-	if m.footer != "" {
-		nodes = append(nodes, render.T("\n\n"))
-		nodes = append(nodes, render.Footer(m.footer)...)
-	}
-	return nodes
 }

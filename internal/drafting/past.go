@@ -38,33 +38,28 @@ SELECT text
 // past returns the plain text of the channel's last posts: ours, sent or about to be, and what
 // stood in the channel besides.
 func past(ctx context.Context, q postgres.Querier, channelID, except int64) ([]string, error) {
-	rows, err := q.Query(ctx, pastPostsSQL, channelID, except, pastKept)
+	ours, err := texts(ctx, q, pastPostsSQL, channelID, except, pastKept)
 	if err != nil {
-		return nil, fmt.Errorf("read past posts: %w", err)
+		return nil, fmt.Errorf("read posts of channel %d: %w", channelID, err)
 	}
-	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	shown, err := texts(ctx, q, channelPostsSQL, channelID, pastKept)
 	if err != nil {
-		return nil, fmt.Errorf("read past posts: %w", err)
+		return nil, fmt.Errorf("read posts of channel %d: %w", channelID, err)
 	}
-	for i := range out {
-		out[i] = plainOf(out[i])
+	forwarded, err := texts(ctx, q, voiceForwardedSQL, channelID)
+	if err != nil {
+		return nil, fmt.Errorf("read posts of channel %d: %w", channelID, err)
 	}
-	for _, query := range []string{channelPostsSQL, voiceForwardedSQL} {
-		args := []any{channelID, pastKept}
-		if query == voiceForwardedSQL {
-			args = args[:1]
-		}
-		rows, err := q.Query(ctx, query, args...)
-		if err != nil {
-			return nil, fmt.Errorf("read posts of channel %d: %w", channelID, err)
-		}
-		posts, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return nil, fmt.Errorf("read posts of channel %d: %w", channelID, err)
-		}
-		out = append(out, posts...)
+	return slices.Concat(plainOfAll(ours), shown, forwarded), nil
+}
+
+// texts reads rows of one text each.
+func texts(ctx context.Context, q postgres.Querier, query string, args ...any) ([]string, error) {
+	rows, err := q.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // channelPostsKeepSQL keeps a post of a channel once; they come newest first.

@@ -44,38 +44,32 @@ type RevisionResult struct {
 // that the caller hands it to publishing anew. Errors: *render.SyntaxError,
 // *TooLongError, ErrEmpty, ErrNotFound.
 func AddRevision(ctx context.Context, tx pgx.Tx, e Edit) (RevisionResult, error) {
-	prev, err := current(ctx, tx, e.DraftID)
-	if err != nil {
-		return RevisionResult{}, err
-	}
-	html, err := Normalise(e.HTML, prev.limit())
-	if err != nil {
-		return RevisionResult{}, err
-	}
-	w := written{
-		html: html, link: prev.Link, image: prev.Image, composer: "person", author: e.By,
-	}
-	return addRevision(ctx, tx, e.DraftID, e.Transition, w, editorial.Proposed, editorial.Failed, editorial.Scheduled)
+	return revise(ctx, tx, e, editorial.Proposed, editorial.Failed, editorial.Scheduled)
 }
 
 // Amend takes a person's text as the newest revision of a published draft, in the
 // caller's transaction, which hands it to publishing. Errors as AddRevision's.
 func Amend(ctx context.Context, tx pgx.Tx, e Edit) (RevisionResult, error) {
+	return revise(ctx, tx, e, editorial.Published)
+}
+
+// revise takes a person's text as the newest revision of a draft in one of these states.
+func revise(ctx context.Context, tx pgx.Tx, e Edit, states ...editorial.DraftState) (RevisionResult, error) {
 	prev, err := current(ctx, tx, e.DraftID)
 	if err != nil {
 		return RevisionResult{}, err
 	}
-	html, err := Normalise(e.HTML, prev.limit())
+	html, err := normalise(e.HTML, prev.limit())
 	if err != nil {
 		return RevisionResult{}, err
 	}
 	w := written{html: html, link: prev.Link, image: prev.Image, composer: "person", author: e.By}
-	return addRevision(ctx, tx, e.DraftID, e.Transition, w, editorial.Published)
+	return addRevision(ctx, tx, e.DraftID, e.Transition, w, states...)
 }
 
-// Normalise checks a person's Telegram HTML against the allow-list and the limit
+// normalise checks a person's Telegram HTML against the allow-list and the limit
 // and returns it in its one spelling.
-func Normalise(html string, limit int) (string, error) {
+func normalise(html string, limit int) (string, error) {
 	nodes, err := render.Parse(html)
 	if err != nil {
 		return "", err
@@ -156,7 +150,7 @@ func jsonList[T any](list []T) []byte {
 	return b
 }
 
-// Revision is the newest text of a draft with what its channel says about images.
+// currentRevision is the newest text of a draft with what its channel says about images.
 type currentRevision struct {
 	editorial.Revision
 	imageStyle string
@@ -197,10 +191,4 @@ func current(ctx context.Context, q postgres.Querier, draftID int64) (currentRev
 		return c, fmt.Errorf("read text of draft %d: %w", draftID, err)
 	}
 	return c, nil
-}
-
-// Preview returns the newest text of a draft exactly as it will be sent.
-func Preview(ctx context.Context, q postgres.Querier, draftID int64) (editorial.Revision, error) {
-	c, err := current(ctx, q, draftID)
-	return c.Revision, err
 }

@@ -22,18 +22,8 @@ const (
 // Nearest returns the start of a past post that the text nearly repeats, or "".
 func Nearest(text string, past []string) string {
 	mine := pairs(text)
-	if len(mine) < 4 {
-		return ""
-	}
 	for _, p := range past {
-		theirs := pairs(p)
-		common := 0
-		for k := range mine {
-			if theirs[k] {
-				common++
-			}
-		}
-		if float64(common) >= nearly*float64(max(len(mine), len(theirs))) {
+		if alike(mine, pairs(p)) >= nearly {
 			return p
 		}
 	}
@@ -45,15 +35,20 @@ func Nearest(text string, past []string) string {
 const repeats = 0.85
 
 // Repeats tells that a text says what the post says, in the same words.
-func Repeats(text, post string) bool {
-	mine, theirs := pairs(text), pairs(post)
+func Repeats(text, post string) bool { return alike(pairs(text), pairs(post)) >= repeats }
+
+// alike is the share of common pairs, 0 to 1; a text of fewer than four says too little to be like another.
+func alike(text, post map[string]bool) float64 {
+	if len(text) < 4 {
+		return 0
+	}
 	common := 0
-	for k := range mine {
-		if theirs[k] {
+	for k := range text {
+		if post[k] {
 			common++
 		}
 	}
-	return len(mine) >= 4 && float64(common) >= repeats*float64(max(len(mine), len(theirs)))
+	return float64(common) / float64(max(len(text), len(post)))
 }
 
 func pairs(text string) map[string]bool {

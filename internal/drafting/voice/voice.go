@@ -168,7 +168,7 @@ func lead(p string) string {
 	return first
 }
 
-// asksReaders tells that the last line that is neither tags nor short ends with a question.
+// asksReaders tells that one of the last four lines is a question: below it stand tags and a footer.
 func asksReaders(p string) bool {
 	list := strings.Split(strings.TrimSpace(p), "\n")
 	for i := len(list) - 1; i >= max(0, len(list)-4); i-- {
