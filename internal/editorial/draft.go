@@ -38,9 +38,6 @@ func (s DraftState) CanBecome(next DraftState) bool {
 	return false
 }
 
-// Settled reports whether nothing more happens to the draft by itself.
-func (s DraftState) Settled() bool { return s == Published || s == Skipped }
-
 // Draft is a proposed post. Transition grows with every change of state:
 // buttons carry it, so that a late press finds out what already happened.
 type Draft struct {
@@ -86,18 +83,7 @@ const (
 	SkipOther        SkipReason = "other"
 )
 
-// Publication is the one delivery of a draft.
-type Publication struct {
-	ID         int64
-	DraftID    int64
-	ChannelID  int64
-	ChatID     int64
-	State      PublicationState
-	MessageID  int64
-	SettledHow string
-}
-
-// PublicationState is where a delivery stands.
+// PublicationState is where the one delivery of a draft stands.
 type PublicationState string
 
 // The states of a publication.

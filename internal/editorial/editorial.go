@@ -120,14 +120,6 @@ const (
 	KindOwn      DraftKind = "own"
 )
 
-// Score is how well a story fits a channel.
-type Score struct {
-	ChannelID, StoryID int64
-	Value              int // 0 to 100
-	Verdict            string
-	Reasons            []Reason
-}
-
 // Reason is one thing that moved a score: a code for the catalogues of the
 // interface, the words that it speaks of, and by how many points.
 type Reason struct {

@@ -26,17 +26,17 @@ const (
 	modelsAsked = 10_000
 )
 
-// stamp tells the state of a channel's model: totals change with each lesson, and
-// changed grows with each, across processes (countsAddSQL).
+// stamp names a state of a channel's model: totals change with each lesson, and
+// changed grows with each, across processes (totalsAddSQL).
 type stamp struct {
 	changed int64
 	totals  bayes.Totals
 }
 
-// models keeps in memory what the decisions of the channels that are scored most taught, so that a
-// score costs no read of its words. A model is only used at the stamp that the database shows, or
-// at a later one; between two stamps only the words that changed are read. It is safe for
-// concurrent use.
+// models is a cache: for the channels that are scored most it holds what their decisions taught, so
+// that a score costs no read of its words. A model is only used at the stamp that the database
+// shows, or at a later one; between two stamps only the words that changed are read. It is safe
+// for concurrent use.
 type models struct {
 	seed  maphash.Seed
 	now   func() time.Time
@@ -72,9 +72,9 @@ func newModels(now func() time.Time) *models {
 	return &models{seed: maphash.MakeSeed(), now: now, limit: modelWords, held: map[int64]*list.Element{}, order: list.New(), asked: map[int64]asked{}}
 }
 
-// counts returns what the channel's decisions taught of these terms at the stamp at or later: from memory
-// where the model is held, else from the database. Call it with the pool, never in a transaction that
-// teaches: what is not committed yet must not stay in memory.
+// counts returns what the channel's decisions taught of the terms of f, as of at or a later stamp: from
+// memory where the model is held, else from the database. Call it with the pool, never in a transaction
+// that teaches: what is not committed yet must not stay in memory.
 func (m *models) counts(ctx context.Context, q postgres.Querier, channelID int64, at stamp, f *features) ([]bayes.Count, bayes.Totals, error) {
 	if at.totals.Decisions() == 0 {
 		return make([]bayes.Count, len(f.terms)), at.totals, nil

@@ -31,7 +31,7 @@ func ruledOut(sub subject, now time.Time, baseline bool) (editorial.Reason, bool
 		}
 	}
 	if sub.pattern != "" {
-		// The pattern was compiled when it was set; one that no longer does rules nothing out.
+		// It compiled when it was set; a pattern that no longer does rules nothing out.
 		if re, err := regexp.Compile(sub.pattern); err == nil && !re.MatchString(sub.item.Title+"\n"+sub.item.Text) {
 			return editorial.Reason{Code: "pattern", Words: []string{sub.pattern}}, true
 		}

@@ -48,14 +48,13 @@ func (s *Service) workScore(ctx context.Context, job *queue.Job[scoreArgs]) erro
 	})
 }
 
-// The verdicts, as the column spells them.
+// The verdicts, as the column spells them; Rescue makes one that was proposed below the threshold "rescued".
 const (
 	verdictProposed = "proposed"
 	verdictExplore  = "explore"
 	verdictBelow    = "below"
 	verdictRuledOut = "ruled_out"
 	verdictBaseline = "baseline"
-	verdictRescued  = "rescued"
 )
 
 // verdict is the outcome of the rule for one pair.

@@ -33,7 +33,7 @@ SELECT s.channel_id,
 func (s *Service) Baseline(ctx context.Context, tx pgx.Tx, sourceID int64) error {
 	rows, err := tx.Query(ctx, owedSQL, sourceID)
 	if err != nil {
-		return err
+		return fmt.Errorf("baseline of source %d: %w", sourceID, err)
 	}
 	owed, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (baselineArgs, error) {
 		a := baselineArgs{SourceID: sourceID}

@@ -97,14 +97,18 @@ const (
 	grownLength = 400
 )
 
+// storyTextsSQL reads what a story has told in its newest items: of a story with more than fifty, the older ones hold
+// next to nothing that these do not.
 const storyTextsSQL = `
 SELECT i.title || ' ' || left(i.text, 3000)
   FROM story_items si
   JOIN items i ON i.id = si.item_id
  WHERE si.story_id = $1
-   AND si.item_id <> $2`
+   AND si.item_id <> $2
+ ORDER BY si.item_id DESC
+ LIMIT 50`
 
-// grew tells that an item adds substantially to the story that it joined.
+// grew tells whether an item adds substantially to the story that it joined.
 func grew(ctx context.Context, tx pgx.Tx, it item, storyID int64) (bool, error) {
 	if len(it.text) < grownLength {
 		return false, nil

@@ -86,11 +86,10 @@ func (s *Service) place(ctx context.Context, tx pgx.Tx, itemID int64) (placed, e
 	}
 	keys := keysOf(it)
 	li := likeness.New(it.title, it.text)
-	storyID, how, err := find(ctx, tx, keys)
+	storyID, by, err := find(ctx, tx, keys)
 	if err == nil && storyID == 0 {
-		if storyID, how.likeness, err = findLike(ctx, tx, li); storyID != 0 {
-			how.how = "likeness"
-		}
+		by = key{how: "likeness"}
+		storyID, by.likeness, err = findLike(ctx, tx, li)
 	}
 	switch {
 	case err != nil:
@@ -102,20 +101,20 @@ func (s *Service) place(ctx context.Context, tx pgx.Tx, itemID int64) (placed, e
 		return p, recordWords(ctx, tx, li, p.storyID)
 	}
 	p.storyID = storyID
-	if !how.certain {
+	if !by.certain {
 		if p.grew, err = grew(ctx, tx, it, storyID); err != nil {
 			return p, err
 		}
 	}
-	if err := s.join(ctx, tx, it, storyID, how, keys); err != nil {
+	if err := s.join(ctx, tx, it, storyID, by, keys); err != nil {
 		return p, err
 	}
 	return p, recordWords(ctx, tx, li, storyID)
 }
 
-// key is one way to recognise a story; the classes stand in the order of trust.
+// key is one way to recognise a story; the ways stand in the order of trust.
 type key struct {
-	how      string // link, text, title, likeness
+	how      string // lead (it opened the story), link, text, title, likeness
 	certain  bool
 	likeness float64
 	digest   []byte
@@ -158,7 +157,7 @@ SELECT k.story_id
 
 // find looks a story up by the keys in the order of trust. A key that is not
 // certain finds recent stories only: the same headline next month is other news.
-func find(ctx context.Context, tx pgx.Tx, keys []key) (storyID int64, how key, err error) {
+func find(ctx context.Context, tx pgx.Tx, keys []key) (storyID int64, by key, err error) {
 	for _, k := range keys {
 		err := tx.QueryRow(ctx, storyByKeySQL, k.digest, !k.certain).Scan(&storyID)
 		if err == nil {
@@ -204,16 +203,16 @@ func (s *Service) open(ctx context.Context, tx pgx.Tx, it item, keys []key) (int
 	return storyID, record(ctx, tx, it.id, storyID, key{how: "lead", certain: true, likeness: 1}, keys)
 }
 
-func (s *Service) join(ctx context.Context, tx pgx.Tx, it item, storyID int64, how key, keys []key) error {
+func (s *Service) join(ctx context.Context, tx pgx.Tx, it item, storyID int64, by key, keys []key) error {
 	if _, err := tx.Exec(ctx, storyGrowSQL, storyID); err != nil {
 		return fmt.Errorf("grow story %d: %w", storyID, err)
 	}
 	s.count("story")
-	return record(ctx, tx, it.id, storyID, how, keys)
+	return record(ctx, tx, it.id, storyID, by, keys)
 }
 
-func record(ctx context.Context, tx pgx.Tx, itemID, storyID int64, how key, keys []key) error {
-	if _, err := tx.Exec(ctx, storyItemInsertSQL, itemID, storyID, how.how, how.certain, how.likeness); err != nil {
+func record(ctx context.Context, tx pgx.Tx, itemID, storyID int64, by key, keys []key) error {
+	if _, err := tx.Exec(ctx, storyItemInsertSQL, itemID, storyID, by.how, by.certain, by.likeness); err != nil {
 		return fmt.Errorf("record item %d in story %d: %w", itemID, storyID, err)
 	}
 	for _, k := range keys {

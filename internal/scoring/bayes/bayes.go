@@ -1,6 +1,6 @@
 // Package bayes learns from decisions which words a channel keeps and which it
-// skips: Naive Bayes over the words that occur in an item, as plain counts, so that every lesson
-// can be added and taken back exactly.
+// skips: Naive Bayes over the words that occur in an item, as plain counts, so that
+// every lesson can be added and taken back exactly.
 //
 // It is pure: the counts live in scoring's tables and are handed in.
 package bayes
@@ -45,9 +45,9 @@ type Evidence struct {
 	Weight float64 // log odds, as they entered the number
 }
 
-// Weight returns the log odds that one word adds. A word that was never seen adds
+// weight returns the log odds that one word adds. A word that was never seen adds
 // nothing.
-func Weight(t Totals, c Count) float64 {
+func weight(t Totals, c Count) float64 {
 	n := float64(t.Decisions())
 	seen := float64(c.Liked + c.Disliked)
 	if seen == 0 || t.Liked == 0 || t.Disliked == 0 {
@@ -68,7 +68,7 @@ func Probability(t Totals, counts []Count, explain func(Evidence)) float64 {
 	}
 	sum := 0.0
 	for i, c := range counts {
-		w := Weight(t, c)
+		w := weight(t, c)
 		if w == 0 {
 			continue
 		}

@@ -6,7 +6,6 @@ package likeness
 
 import (
 	"hash/fnv"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -259,9 +258,6 @@ func Simhash(terms []string) uint64 {
 	}
 	return out
 }
-
-// Distance is the number of bits in which two fingerprints differ.
-func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
 
 // Names returns the terms that name somebody or something, and the numbers.
 func (it Item) Names() []string { return it.names }
