@@ -66,6 +66,14 @@ var (
 // Parse reads one pasted address. preview is where Telegram channels are read
 // ("" = Preview). The error is one of this package's.
 func Parse(raw, preview string) (Target, error) {
+	t, err := parse(raw, preview)
+	if err == nil && t.Key() == "" {
+		return Target{}, ErrNothing
+	}
+	return t, err
+}
+
+func parse(raw, preview string) (Target, error) {
 	s := clean(raw)
 	if preview == "" {
 		preview = Preview
@@ -140,8 +148,8 @@ func clean(raw string) string {
 // handle reads @name: a channel of Telegram, unless the name can only be an
 // account of Bluesky or of the fediverse.
 func handle(name, preview string) (Target, error) {
-	if user, host, ok := strings.Cut(name, "@"); ok && user != "" && hostLike.MatchString(host) {
-		return *fediverse(user, strings.TrimRight(host, "/")), nil
+	if m := fediverseName.FindStringSubmatch(name); m != nil {
+		return *fediverse(m[1], m[2]), nil
 	}
 	if strings.HasSuffix(strings.ToLower(name), ".bsky.social") {
 		return *bluesky(name), nil
@@ -152,7 +160,7 @@ func handle(name, preview string) (Target, error) {
 // known recognises the platforms; anything else may be a feed or a page.
 func known(u *url.URL, preview string) (Target, error) {
 	host := strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
-	path := strings.TrimRight(u.Path, "/")
+	path := strings.TrimRight(u.EscapedPath(), "/")
 	switch {
 	case host == "t.me" || host == "telegram.me" || host == "telegram.dog":
 		return telegramPath(u, path, preview)

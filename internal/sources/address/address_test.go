@@ -181,7 +181,13 @@ func TestNormaliseIsTheNaturalKey(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("https://t.me/s/durov/1")
 	f.Add("feed:[::1]:80/x")
-	f.Add(".#000.0000000")     // no host but a dot
+	f.Add(".#000.0000000") // no host but a dot
+	f.Add("[a](https://t.me/iv?url=https://t.me/iv?url=x)")
+	f.Add("@0@#.00")
+	f.Add("https://medium.com/%0A")
+	f.Add("https://www.reddit.com/%0A/%7F")
+	f.Add("https://www.reddit.com/r/a/s/b?x=1")
+	f.Add("https://overcast.fm/itunes1234/x")
 	f.Add("feed:\x9e\x9e\x9e") // lower case is longer here
 	f.Fuzz(func(t *testing.T, s string) {
 		if got, err := Parse(s, ""); err == nil && got.Key() == "" {

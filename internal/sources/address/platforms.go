@@ -47,11 +47,11 @@ func youtube(u *url.URL, host, path string) (Target, error) {
 	case f[0] == "user" && len(f) > 1:
 		return of("user", f[1], "user/"+f[1])
 	case (f[0] == "c" || f[0] == "clip" || f[0] == "post") && len(f) > 1:
-		return on(f[0] + "/" + url.PathEscape(f[1]))
+		return on(f[0] + "/" + f[1])
 	case f[0] == "" || slices.Contains([]string{"feed", "results", "gaming", "premium", "account", "playlist", "watch", "hashtag", "shorts", "live", "t"}, f[0]):
 		return Target{}, ErrNoChannel
 	}
-	return on(url.PathEscape(f[0])) // @handle, or a channel's name alone
+	return on(f[0]) // @handle, or a channel's name alone
 }
 
 // reddit keeps of the query what changes the list, not where the reader came from.
@@ -199,7 +199,7 @@ func mediumPage(p page) (*Target, error) {
 
 func substackPage(p page) (*Target, error) {
 	switch {
-	case p.host == "open.substack.com" && p.f[0] == "pub" && len(p.f) > 1:
+	case p.host == "open.substack.com" && p.f[0] == "pub" && len(p.f) > 1 && siteName.MatchString(p.f[1]):
 		return p.feed("https://" + p.f[1] + ".substack.com/feed")
 	case p.host == "substack.com" || p.host == "open.substack.com":
 		return nil, ErrPage // a reader's page does not say which newsletter is meant
@@ -212,7 +212,7 @@ func substackPage(p page) (*Target, error) {
 func tumblrPage(p page) (*Target, error) {
 	if p.below("tumblr.com") != "" {
 		if p.f[0] == "tagged" && len(p.f) > 1 {
-			return p.feed("https://" + p.host + "/tagged/" + url.PathEscape(p.f[1]) + "/rss")
+			return p.feed("https://" + p.host + "/tagged/" + p.f[1] + "/rss")
 		}
 		return p.feed("https://" + p.host + "/rss")
 	}
@@ -228,8 +228,15 @@ func tumblrPage(p page) (*Target, error) {
 	}, f[0]) {
 		return nil, ErrPage
 	}
-	return p.feed("https://" + strings.ToLower(strings.TrimPrefix(f[0], "@")) + ".tumblr.com/rss")
+	name := strings.ToLower(strings.TrimPrefix(f[0], "@"))
+	if !siteName.MatchString(name) {
+		return nil, ErrPage
+	}
+	return p.feed("https://" + name + ".tumblr.com/rss")
 }
+
+// siteName is what a site below a platform's can be called.
+var siteName = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
 
 // googleNewsPage puts /rss in front of the pages that have it: the front page,
 // a topic, a search, a publication.
@@ -294,6 +301,8 @@ var (
 	// fediversePost is a post of an account: numbers this long are those of
 	// Mastodon and its kin.
 	fediversePost = regexp.MustCompile(`^/(?:@|users/)([A-Za-z0-9_.\-]+)/(?:statuses/)?\d{15,}$`)
+	// fediverseName is what people call their account: user@host.
+	fediverseName = regexp.MustCompile(`^([A-Za-z0-9_.\-]+)@([\p{L}\p{N}.\-]+\.\p{L}{2,}(?::\d+)?)/?$`)
 	// fediverseAway is an account of another server.
 	fediverseAway = regexp.MustCompile(`^/@([A-Za-z0-9_.\-]+)@([A-Za-z0-9.\-]+\.[A-Za-z]{2,})(?:/\d+)?$`)
 )

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/encoding"
@@ -320,6 +321,12 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"version":"https://jsonfeed.org/version/1","items":[{"id":1,"title":"x","author":"B"},]}`), "application/json")
 	f.Add([]byte(`<rdf:RDF><item rdf:about="x"><title>`), "text/xml; charset=windows-1251")
 	f.Add([]byte("\xff\xfe<\x00r\x00s\x00s\x00>\x00"), "")
+	f.Add([]byte(`/**/ typeof cb === 'function' && cb([{"url":"http://e.org/1","title":"x","content_text":"y",} // z
+{"url":"\u00e9"}]);`), "")
+	f.Add([]byte(")]}'\nvar a = {\"items\":[,{\"id\":\"\\x\"}"), "")
+	f.Add([]byte(`<rss xmlns="http://www.w3.org/2005/Atom" xmlns:m=x/><channel><entry><id>1</id></entry><item><![cdata[x]]></item></channel></rss>`), "")
+	f.Add([]byte(`<feed xmlns="https://www.w3.org/2005/atom/"><item><link>http//e.org\1%</link><guid>1</guid></item><entry/></feed>`), "")
+	f.Add([]byte("<rss><channel><item><title>\xED\xA0\xBD\xED\xB8\x80</title></item>"), "")
 	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
 		if len(body) > 1<<16 {
 			return
@@ -335,8 +342,8 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		for _, e := range doc.Entries {
-			if s := fmt.Sprint(e.Title, e.ID, e.Text(), e.Link, e.Picture()); strings.ContainsRune(s, 0) {
-				t.Errorf("NUL in %q", s)
+			if s := fmt.Sprint(e.Title, e.ID, e.Text(), e.Link, e.Picture(), e.Author, e.Enclosure); strings.ContainsRune(s, 0) || !utf8.ValidString(s) {
+				t.Errorf("NUL or half a character in %q", s)
 			}
 		}
 	})
