@@ -162,7 +162,7 @@ func (a *App) Stop() {
 	defer cancel()
 	a.log.Info().Dur("grace", a.cfg.ShutdownGrace).Msg("stopping")
 	a.started.Store(false)
-	a.parts.stop(ctx)
+	a.parts.stop(ctx, a.log)
 	a.stopClock()
 	a.clock.Wait()
 	httpCtx, cancelHTTP := context.WithTimeout(context.Background(), httpGrace)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -221,13 +222,13 @@ func notifyImported(ctx context.Context, tx pgx.Tx, jobID int64, r desk.ImportRe
 }
 
 func (p *parts) notifyPlan(ctx context.Context, tx pgx.Tx, e billing.Event) error {
-	language := ""
-	if known, err := channels.Person(ctx, tx, e.PersonID); err == nil {
-		language = known.Language
+	person, err := channels.Person(ctx, tx, e.PersonID)
+	if err != nil && !errors.Is(err, channels.ErrNotFound) {
+		return err
 	}
 	return chat.NotifyTx(ctx, tx, chat.Notice{
 		Key:  "plan:" + e.Key,
-		Code: "notice." + e.Code, Args: map[string]any{"Plan": e.Plan.Name(language)}, Times: map[string]int64{"Until": e.Until.Unix()},
+		Code: "notice." + e.Code, Args: map[string]any{"Plan": e.Plan.Name(person.Language)}, Times: map[string]int64{"Until": e.Until.Unix()},
 	}, e.PersonID)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/rs/zerolog"
 
 	"github.com/postonce/postonce/internal/billing"
 	"github.com/postonce/postonce/internal/channels"
@@ -112,6 +113,7 @@ func (p *parts) buildEdges(a *App) error {
 	p.intake, err = telegram.NewIntake(telegram.IntakeConfig{
 		Client: p.telegram, Pool: a.db.Pool, Mode: telegram.Mode(a.cfg.Updates), WebhookURL: webhookURL(a.cfg),
 		Handle: p.chat.Handle, PreCheckout: p.preCheckout, Logger: a.log,
+		Sorry:   func(language string) string { return p.chat.Text(language, "billing.checkout.failed") },
 		Observe: telegram.CountUpdates(a.metrics),
 	})
 	if err != nil {
@@ -198,10 +200,14 @@ func (p *parts) offerClaim(ctx context.Context, a *App) error {
 }
 
 // stop ends the intake first, so that nothing new comes, then the queue.
-func (p *parts) stop(ctx context.Context) {
-	p.miniapp.Close()      // ends the event streams, which would outlast any grace
-	_ = p.intake.Stop(ctx) // what was stored is handled after the next start
-	_ = p.engine.Stop(ctx) // leases of what was left behind expire
+func (p *parts) stop(ctx context.Context, log zerolog.Logger) {
+	p.miniapp.Close() // ends the event streams, which would outlast any grace
+	if err := p.intake.Stop(ctx); err != nil {
+		log.Warn().Err(err).Msg("updates that were stored are handled after the next start")
+	}
+	if err := p.engine.Stop(ctx); err != nil {
+		log.Warn().Err(err).Msg("jobs were left behind; their leases expire")
+	}
 }
 
 func (a *App) publicFace(rest http.Handler) httpd.Public {

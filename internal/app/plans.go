@@ -153,8 +153,11 @@ func (s shop) Subscription(ctx context.Context, tx pgx.Tx, u *models.BotSubscrip
 
 // preCheckout decides about a payment ahead of every queue.
 func (p *parts) preCheckout(ctx context.Context, q *telegram.PreCheckoutQuery) (string, error) {
-	if !p.billing.Enabled() || q.From == nil {
-		return "Nothing is sold here.", nil
+	if q.From == nil {
+		return p.chat.Text("", billing.RefusedUnknown), nil
+	}
+	if !p.billing.Enabled() {
+		return p.chat.Text(q.From.LanguageCode, "billing.checkout.off"), nil
 	}
 	code, err := p.billing.PreCheckout(ctx, q.From.ID, q.InvoicePayload, q.Currency, int64(q.TotalAmount))
 	if err != nil || code == "" {

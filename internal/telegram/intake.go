@@ -47,11 +47,12 @@ type IntakeConfig struct {
 	// AllowedUpdates defaults to what postonce understands.
 	AllowedUpdates []string
 	Handle         HandleUpdate
-	// PreCheckout decides about a payment within PreCheckoutTime, ahead of every
-	// queue; an empty reason is a yes. It must only read.
+	// PreCheckout decides about a payment within 7 s, ahead of every queue; an empty
+	// reason is a yes. It must only read.
 	PreCheckout func(ctx context.Context, q *PreCheckoutQuery) (reason string, err error)
-	// PreCheckoutSorry is said when PreCheckout fails or takes too long.
-	PreCheckoutSorry string
+	// Sorry is what a person reads, in the language of that code of Telegram's, when
+	// PreCheckout fails or takes too long.
+	Sorry func(language string) string
 	// Observe is told of every update: new, known or dead; for metrics.
 	Observe func(via, result string)
 	Logger  zerolog.Logger
@@ -61,9 +62,9 @@ type IntakeConfig struct {
 	Holder string
 }
 
-// PreCheckoutTime is what a decision about a payment may take: Telegram waits
+// preCheckoutTime is what a decision about a payment may take: Telegram waits
 // 10 s in all.
-const PreCheckoutTime = 7 * time.Second
+const preCheckoutTime = 7 * time.Second
 
 // Intake takes updates in: a row first, then the acknowledgement. Build it with
 // NewIntake, Register its kinds, and Start it when the queue runs.
@@ -111,8 +112,8 @@ func NewIntake(cfg IntakeConfig) (*Intake, error) {
 	if cfg.Observe == nil {
 		cfg.Observe = func(string, string) {}
 	}
-	if cfg.PreCheckoutSorry == "" {
-		cfg.PreCheckoutSorry = "The payment cannot be taken right now. Nothing was charged; please try again."
+	if cfg.Sorry == nil {
+		cfg.Sorry = func(string) string { return "Nothing was charged; please try again." }
 	}
 	in := &Intake{cfg: cfg, bot: cfg.Client.BotID(), log: cfg.Logger, secret: webhookSecret(cfg.Client.token)}
 	in.kind = in.updateKind()
@@ -216,12 +217,12 @@ func (in *Intake) preCheckout(list []received) {
 }
 
 func (in *Intake) answerPreCheckout(q *PreCheckoutQuery) {
-	ctx, cancel := context.WithTimeout(context.Background(), PreCheckoutTime)
+	ctx, cancel := context.WithTimeout(context.Background(), preCheckoutTime)
 	defer cancel()
 	reason, err := in.decide(ctx, q)
 	if err != nil {
 		in.log.Error().Err(err).Str("query", q.ID).Msg("a payment was not decided; it is declined")
-		reason = in.cfg.PreCheckoutSorry
+		reason = in.sorry(q)
 	}
 	answerCtx, cancelAnswer := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancelAnswer()
@@ -240,7 +241,14 @@ func (in *Intake) decide(ctx context.Context, q *PreCheckoutQuery) (reason strin
 		}
 	}()
 	if in.cfg.PreCheckout == nil {
-		return in.cfg.PreCheckoutSorry, nil
+		return in.sorry(q), nil
 	}
 	return in.cfg.PreCheckout(ctx, q)
+}
+
+func (in *Intake) sorry(q *PreCheckoutQuery) string {
+	if q.From == nil {
+		return in.cfg.Sorry("")
+	}
+	return in.cfg.Sorry(q.From.LanguageCode)
 }

@@ -329,7 +329,7 @@ func TestAPaymentIsAnsweredAheadOfTheQueue(t *testing.T) {
 			}
 			return "", errors.New("the database is away")
 		}
-		c.PreCheckoutSorry = "sorry"
+		c.Sorry = func(string) string { return "sorry" }
 	})
 	if err := st.intake.Start(context.WithoutCancel(t.Context())); err != nil { // no queue runs at all
 		t.Fatal(err)
