@@ -144,7 +144,9 @@ func (p *parts) startLink(token string) string {
 
 // buildOperations adds what operators look at.
 func (p *parts) buildOperations(a *App) error {
-	a.metrics.MustRegister(watch.NewCollector(a.db.Pool, a.cfg.BudgetDay))
+	figures := watch.NewCollector(a.db.Pool, a.cfg.BudgetDay)
+	figures.Trouble = p.intake.Trouble
+	a.metrics.MustRegister(figures)
 	p.restores = newRestore(a, p.publishing, p.planning, notifyRestored)
 	registerRestore(p.registry, p.restores)
 	watch.New(watch.Config{Pool: a.db.Pool, ModelBudget: a.cfg.BudgetDay, Notify: notifyIncident}).Register(p.registry)

@@ -20,6 +20,10 @@ type Collector struct {
 	db     Reader
 	budget int64
 	descs  map[string]*prometheus.Desc
+	// Trouble is what keeps updates from coming to this very process, "" for
+	// nothing: a database that takes no rows, on a full disk, cannot be told. Set
+	// it before the collector is registered; nil asks the database alone.
+	Trouble func() string
 
 	mu     sync.Mutex // guards what follows; held while the database is asked
 	last   Figures
@@ -84,7 +88,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	put("clock_ahead_seconds", f.ClockAhead.Seconds())
 	put("channels_held", float64(f.ChannelsHeld))
 	stopped := 0.0
-	if f.UpdatesStopped != "" {
+	if f.UpdatesStopped != "" || c.Trouble != nil && c.Trouble() != "" {
 		stopped = 1
 	}
 	put("updates_stopped", stopped)

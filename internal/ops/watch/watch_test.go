@@ -265,6 +265,26 @@ func gather(t *testing.T, pool *pgxpool.Pool) (map[string]int, float64) {
 	return series, up
 }
 
+// On a full disk everything can be read and nothing be written, the trouble included.
+func TestTheCollectorKnowsTheTroubleOfItsOwnProcess(t *testing.T) {
+	t.Parallel()
+	c := watch.NewCollector(dbtest.New(t), 0)
+	for said, want := range map[string]float64{"": 0, "updates do not come: no space left on device": 1} {
+		c.Trouble = func() string { return said }
+		reg := prometheus.NewPedanticRegistry()
+		reg.MustRegister(c)
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if f.GetName() == "postonce_updates_stopped" && f.GetMetric()[0].GetGauge().GetValue() != want {
+				t.Errorf("trouble %q: %v, want %v", said, f.GetMetric()[0].GetGauge().GetValue(), want)
+			}
+		}
+	}
+}
+
 func TestTheCollectorSaysWhenItCannotRead(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
