@@ -13,13 +13,23 @@ func TestLanguageIsWhatTheWordsShow(t *testing.T) {
 	russian := strings.Repeat("Мост через гавань снова открыт для движения после долгого ремонта. ", 3)
 	english := strings.Repeat("The harbour bridge is open to traffic again after a long repair. ", 3)
 	for _, tc := range []struct{ text, declared, want string }{
-		{russian, "en-us", "ru"}, {english, "", "en"}, {"short", "ru-RU", "ru"}, {"short", "", ""}, {"short", "not a tag", ""}, {english, "EN", "en"},
-		{strings.Repeat("я", guessable-1), "", ""}, {strings.Repeat(" ", 5000) + english, "de", "de"}, {"", "fr", "fr"},
+		{russian, "en-us", "ru"},
+		{english, "", "en"},
+		{"short", "ru-RU", "ru"},
+		{"short", "", ""},
+		{"short", "not a tag", ""},
+		{english, "EN", "en"},
+		{strings.Repeat("я", guessable-1), "", ""},
+		{strings.Repeat(" ", 5000) + english, "de", "de"},
+		{"", "fr", "fr"},
 		// Not told apart from their relatives: what is declared stands, in letters that may be theirs.
 		{strings.Repeat("Broen over havnen er åben igen efter tre måneders arbejde, siger borgmesteren i dag. ", 3), "da", "da"},
 		{strings.Repeat("Айлақ арқылы өтетін көпір үш айлық жұмыстан кейін қайта ашылды. ", 3), "kk", "kk"},
 		{strings.Repeat("Айлақ арқылы өтетін көпір үш айлық жұмыстан кейін қайта ашылды. ", 3), "", ""},
-		{russian, "da", "ru"}, {russian, "bg", "ru"}, {english, "he", "en"}, {english, "kk", "kk"},
+		{russian, "da", "ru"},
+		{russian, "bg", "ru"},
+		{english, "he", "en"},
+		{english, "kk", "kk"},
 	} {
 		if got := languageIn(tc.text, tc.declared); got != tc.want {
 			t.Errorf("languageIn(%.20q, %q) = %q, want %q", tc.text, tc.declared, got, tc.want)
@@ -46,7 +56,7 @@ var reports = map[string]string{
 	"cs": "Most přes přístav je po třech měsících prací opět otevřen. Starosta v pondělí řekl, že oprava stála méně, než se plánovalo, a že druhý pruh bude hotový na podzim. Lidé, kteří bydlí poblíž, si celé týdny stěžovali na hluk. Autobusy budou od zítřka jezdit po staré trase, zatímco nákladní auta musí stále používat tunel.",
 	"sv": "Bron över hamnen är öppen igen efter tre månaders arbete. Borgmästaren sade på måndagen att reparationen hade kostat mindre än planerat och att det andra körfältet ska vara klart till hösten. De som bor i närheten hade klagat på bullret i flera veckor. Bussarna kör den gamla vägen från och med i morgon, medan lastbilarna fortfarande måste använda tunneln.",
 	"ar": "أعيد فتح الجسر فوق الميناء بعد ثلاثة أشهر من العمل. وقال رئيس البلدية يوم الاثنين إن الإصلاح كلف أقل مما كان مخططا له وإن المسار الثاني سيكون جاهزا في الخريف. وكان السكان القريبون قد اشتكوا من الضجيج لأسابيع. وستعود الحافلات غدا إلى طريقها القديم بينما لا تزال الشاحنات مضطرة إلى استخدام النفق.",
-	"fa": "پل روی بندر پس از سه ماه کار دوباره باز شد. شهردار روز دوشنبه گفت که تعمیر کمتر از برنامه هزینه داشته و خط دوم در پاییز آماده خواهد شد. مردمی که در نزدیکی زندگی می‌کنند هفته‌ها از سر و صدا شکایت داشتند. اتوبوس‌ها از فردا از مسیر قدیمی می‌روند، در حالی که کامیون‌ها هنوز باید از تونل استفاده کنند.",
+	"fa": "پل روی بندر پس از سه ماه کار دوباره باز شد. شهردار روز دوشنبه گفت که تعمیر کمتر از برنامه هزینه داشته و خط دوم در پاییز آماده خواهد شد. مردمی که در نزدیکی زندگی می\u200cکنند هفته\u200cها از سر و صدا شکایت داشتند. اتوبوس\u200cها از فردا از مسیر قدیمی می\u200cروند، در حالی که کامیون\u200cها هنوز باید از تونل استفاده کنند.",
 	"he": "הגשר מעל הנמל נפתח שוב אחרי שלושה חודשים של עבודות. ראש העיר אמר ביום שני שהתיקון עלה פחות מהמתוכנן ושהנתיב השני יהיה מוכן בסתיו. התושבים שגרים בסביבה התלוננו על הרעש במשך שבועות. האוטובוסים יחזרו ממחר למסלול הישן, ואילו המשאיות עדיין צריכות להשתמש במנהרה.",
 	"hi": "बंदरगाह पर बना पुल तीन महीने के काम के बाद फिर से खुल गया है। महापौर ने सोमवार को कहा कि मरम्मत पर योजना से कम खर्च हुआ और दूसरी लेन शरद ऋतु में तैयार होगी। आसपास रहने वाले लोग कई हफ्तों से शोर की शिकायत कर रहे थे। बसें कल से पुराने रास्ते पर चलेंगी, जबकि ट्रकों को अभी भी सुरंग का उपयोग करना होगा।",
 	"ja": "港にかかる橋が三か月の工事を終えて再び開通した。市長は月曜日、修理の費用は計画より少なく、二つ目の車線は秋に完成すると述べた。近くに住む人々は何週間も騒音について苦情を言っていた。バスは明日から元の路線を走るが、トラックはまだトンネルを使わなければならない。工事の間、渡し船は無料で運行されていた。",

@@ -84,8 +84,10 @@ func byMark(b []byte) ([]byte, string) {
 		size  int
 		how   string
 	}{
-		{binary.LittleEndian, 4, "charset:utf-32le"}, {binary.BigEndian, 4, "charset:utf-32be"},
-		{binary.LittleEndian, 2, "charset:utf-16le"}, {binary.BigEndian, 2, "charset:utf-16be"},
+		{binary.LittleEndian, 4, "charset:utf-32le"},
+		{binary.BigEndian, 4, "charset:utf-32be"},
+		{binary.LittleEndian, 2, "charset:utf-16le"},
+		{binary.BigEndian, 2, "charset:utf-16be"},
 	} {
 		if i := opening(b, w.order, w.size); i >= 0 && w.size == 4 {
 			return utf32(b[i:], w.order), w.how

@@ -91,7 +91,7 @@ func (m *jsonMender) comma() {
 // comment passes over // to the end of the line and /* to its end.
 func (m *jsonMender) comment(i int) int {
 	rest := m.in[i:]
-	end := -1
+	var end int
 	switch {
 	case bytes.HasPrefix(rest, []byte("//")):
 		end = skipTo(rest, "\n")
