@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -82,6 +83,10 @@ func mendDatabase(err error) string {
 func explainEmbedded(err error, dir string) error {
 	if errors.Is(err, embedded.ErrInUse) {
 		return fmt.Errorf("DATA_DIR %s: %w: stop the other postonce, or choose another directory", dir, err)
+	}
+	// Postgres says so in the tail of its log.
+	if errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), syscall.ENOSPC.Error()) || strings.Contains(err.Error(), "No space left on device") {
+		return fmt.Errorf("DATA_DIR %s: its disk is full: make room for 100 MB and more, or choose another directory", dir)
 	}
 	if _, ok := errors.AsType[*fs.PathError](err); !ok {
 		return err

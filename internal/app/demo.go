@@ -35,7 +35,7 @@ func Demo(ctx context.Context, cfg config.Config, opt DemoOptions, process Proce
 		return err
 	}
 	if err := os.MkdirAll(cfg.DataDir, 0o755); err != nil { //nolint:gosec // the private server's account has to traverse it
-		return &config.Error{Variable: "DATA_DIR", Problem: err.Error()}
+		return &config.Error{Variable: "DATA_DIR", Problem: "cannot be used: " + err.Error() + ": make it a folder that this user may write to, or choose another one"}
 	}
 	// The address is taken before the product starts: it is the product's Telegram.
 	face := &lateHandler{}
