@@ -74,7 +74,7 @@ func BookRefund(ctx context.Context, cfg config.Config, chargeID, by string) (fr
 	case errors.Is(err, billing.ErrNoPayment):
 		err = noPayment(chargeID)
 	case errors.Is(err, billing.ErrNotByHand):
-		err = fmt.Errorf("Stars are given back by the bot: use `postonce refund %s`", chargeID)
+		err = fmt.Errorf("the bot gives Stars back itself: use `postonce refund %s`", chargeID)
 	}
 	return fresh, err
 }

@@ -74,14 +74,14 @@ func readDraft(ctx context.Context, q postgres.Querier, draftID int64) (editoria
 	return dr, err
 }
 
-// draftFor reads a draft for somebody with the role in its channel.
-func (d *Desk) draftFor(ctx context.Context, q postgres.Querier, by, draftID int64, need editorial.Role) (editorial.Draft, error) {
+// mayEdit fails for everybody who is no editor of the draft's channel.
+func (d *Desk) mayEdit(ctx context.Context, q postgres.Querier, by, draftID int64) error {
 	dr, err := readDraft(ctx, q, draftID)
 	if err != nil {
-		return dr, err
+		return err
 	}
-	_, err = d.may(ctx, q, by, dr.ChannelID, need)
-	return dr, err
+	_, err = d.may(ctx, q, by, dr.ChannelID, editorial.Editor)
+	return err
 }
 
 // decided teaches the score what the decision says and tells the cards.

@@ -5,8 +5,9 @@ import (
 	"time"
 	_ "time/tzdata" // the tests know every zone wherever they run
 
-	"github.com/postonce/postonce/internal/editorial"
 	"pgregory.net/rapid"
+
+	"github.com/postonce/postonce/internal/editorial"
 )
 
 // TestRecapsTileTheDays looks at the clock every five minutes around days on

@@ -55,7 +55,7 @@ func (d *Desk) Rewrite(ctx context.Context, by, draftID int64, transition int, i
 	var sub queue.Submission
 	var done bool
 	err := d.tx(ctx, func(tx pgx.Tx) error {
-		if _, err := d.draftFor(ctx, tx, by, draftID, editorial.Editor); err != nil {
+		if err := d.mayEdit(ctx, tx, by, draftID); err != nil {
 			return err
 		}
 		if err := d.slowly(d.rates.drafts, by); err != nil {
@@ -163,7 +163,7 @@ func (d *Desk) DeletePost(ctx context.Context, by, draftID int64) (Submission, e
 func (d *Desk) changePost(ctx context.Context, by, draftID int64, do func(ctx context.Context, tx pgx.Tx) (queue.Submission, error)) (Submission, error) {
 	var sub queue.Submission
 	err := d.tx(ctx, func(tx pgx.Tx) error {
-		if _, err := d.draftFor(ctx, tx, by, draftID, editorial.Editor); err != nil {
+		if err := d.mayEdit(ctx, tx, by, draftID); err != nil {
 			return err
 		}
 		var err error

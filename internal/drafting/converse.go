@@ -99,10 +99,10 @@ func orEmpty(s string) string {
 func (s *Service) weigh(ctx context.Context, m material, a ComposeArgs, ans llm.Answer) (written, []check.Finding, bool, error) {
 	post, err := parseAnswer(ans.Text)
 	if err != nil && ans.CutOff {
-		return written{}, []check.Finding{{Code: check.Length, Detail: "the answer was cut off: write much less"}}, false, nil
+		return written{}, []check.Finding{{Code: check.Length, Detail: "the answer was cut off: write much less"}}, false, nil //nolint:nilerr // it is the finding
 	}
 	if err != nil {
-		return written{}, []check.Finding{{Code: check.Empty, Detail: "no JSON object with a post"}}, false, nil
+		return written{}, []check.Finding{{Code: check.Empty, Detail: "no JSON object with a post"}}, false, nil //nolint:nilerr // it is the finding
 	}
 	if post.Skip {
 		return written{}, nil, true, nil
@@ -135,7 +135,7 @@ func (s *Service) turn(ctx context.Context, job *queue.Job[ComposeArgs], m mater
 	case known.state == "answered":
 		ans, err := s.cfg.Model.Decode([]byte(known.answer))
 		if err != nil {
-			return llm.Answer{}, llm.Garbled, nil
+			return llm.Answer{}, llm.Garbled, nil //nolint:nilerr // it is the fault
 		}
 		return ans, "", nil
 	case known.state == "unknown":

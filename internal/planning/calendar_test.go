@@ -9,8 +9,9 @@ import (
 	"time"
 	_ "time/tzdata" // the tests know every zone wherever they run
 
-	"github.com/postonce/postonce/internal/editorial"
 	"pgregory.net/rapid"
+
+	"github.com/postonce/postonce/internal/editorial"
 )
 
 // zones are all names of the IANA database on this machine, or a handful of

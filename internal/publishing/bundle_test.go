@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -127,7 +128,7 @@ UPDATE drafts SET state = $3, transition = transition + 1, failure = $4
 func (b *bundle) change(ctx context.Context, tx pgx.Tx, c publishing.DraftChange) (int, bool, error) {
 	var n int
 	err := tx.QueryRow(ctx, draftChangeTest, c.DraftID, c.From, c.To, c.Failure, c.Transition).Scan(&n)
-	if err == pgx.ErrNoRows {
+	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, false, nil
 	}
 	return n, err == nil, err

@@ -173,8 +173,9 @@ func channelLost(k telegram.Kind) (editorial.ChannelState, bool) {
 		return editorial.ChannelNoRights, true
 	case telegram.Kicked, telegram.ChatNotFound:
 		return editorial.ChannelKicked, true
+	default:
+		return "", false
 	}
-	return "", false
 }
 
 const publicationUnconfirmedSQL = `

@@ -31,11 +31,11 @@ type Decision struct {
 type Evidence string
 
 const (
-	// NoEvidence: nothing is said; a replay is refused while an effect is in doubt.
+	// NoEvidence says nothing; a replay is refused while an effect is in doubt.
 	NoEvidence Evidence = ""
-	// EvidenceDone: what is in doubt did happen; a replay will not repeat it.
+	// EvidenceDone says that what is in doubt did happen; a replay will not repeat it.
 	EvidenceDone Evidence = "done"
-	// EvidenceNotDone: what is in doubt did not happen; a replay does it.
+	// EvidenceNotDone says that what is in doubt did not happen; a replay does it.
 	EvidenceNotDone Evidence = "not_done"
 )
 

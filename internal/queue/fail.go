@@ -119,6 +119,7 @@ func (r *run) judge(err error) verdict {
 			return verdict{attempt: "unknown", complete: true, metric: outcomeCompleted}
 		}
 		return verdict{attempt: "unknown", reason: ReasonUnconfirmed, doubt: true, metric: outcomeUnconfirmed}
+	case classNone, classTransient:
 	}
 	if r.failures >= r.spec.maxFailures {
 		return verdict{attempt: "transient", reason: ReasonExhausted, metric: outcomeExhausted}
@@ -157,9 +158,9 @@ func (r *run) logEnd(v verdict, text string, err error) {
 		return
 	}
 	r.ended(v.metric)
-	ev := r.engine.log.Info()
+	ev := r.engine.log.Info() //nolint:zerologlint // sent below
 	if v.reason != "" {
-		ev = r.engine.log.Warn().Str("reason", string(v.reason))
+		ev = r.engine.log.Warn().Str("reason", string(v.reason)) //nolint:zerologlint // sent below
 	}
 	r.numbers(ev).Str("attempt", v.attempt).Int("failures", r.failures).Str("error", text).Msg("job did not complete")
 }

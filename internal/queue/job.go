@@ -104,7 +104,7 @@ func (r *run) count(outcome string, now time.Time) {
 func (r *run) logDone(now time.Time) {
 	ev := r.engine.log.Debug()
 	if o := r.origin; o.JobID == 0 && (o.UpdateID != 0 || o.RequestID != "") {
-		ev = r.engine.log.Info()
+		ev = r.engine.log.Info() //nolint:zerologlint // sent below
 	}
 	r.numbers(ev).Dur("took", now.Sub(r.startedAt)).Msg("job done")
 }

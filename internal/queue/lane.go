@@ -353,7 +353,7 @@ func (l *lane) work(r *run) (err error) {
 		}
 	}()
 	err = r.spec.work(ctx, r)
-	if err != nil && context.Cause(ctx) == ErrLeaseLost && !errors.Is(err, ErrLeaseLost) {
+	if err != nil && errors.Is(context.Cause(ctx), ErrLeaseLost) && !errors.Is(err, ErrLeaseLost) {
 		err = fmt.Errorf("%w: %w", ErrLeaseLost, err)
 	}
 	return err

@@ -125,7 +125,7 @@ func judge(sub subject, f features, topics keywords.Topics, counts []bayes.Count
 	age := max(0, now.Sub(sub.item.When()))
 	fresh := freshBonus * (math.Exp2(-age.Hours()/halfLife.Hours()) - 0.5)
 	score += fresh
-	reasons = append(reasons, freshness(age, int(math.Round(fresh))))
+	reasons = append(reasons, freshness(int(math.Round(fresh))))
 	if sub.weight != 100 {
 		gain := score * (float64(sub.weight)/100 - 1)
 		score += gain
@@ -143,7 +143,7 @@ func judge(sub subject, f features, topics keywords.Topics, counts []bayes.Count
 	return v
 }
 
-func freshness(age time.Duration, points int) editorial.Reason {
+func freshness(points int) editorial.Reason {
 	code := "fresh"
 	if points < 0 {
 		code = "old"

@@ -47,11 +47,7 @@ func (p *parser) nodes(open Tag, depth int) ([]Node, error) {
 	var out []Node
 	for p.pos < len(p.in) {
 		if p.in[p.pos] != '<' {
-			text, err := p.text()
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, T(text))
+			out = append(out, T(p.text()))
 			continue
 		}
 		at := p.pos
@@ -148,14 +144,14 @@ func (p *parser) href(at int, attrs string) (string, error) {
 }
 
 // text reads up to the next tag.
-func (p *parser) text() (string, error) {
+func (p *parser) text() string {
 	end := strings.IndexByte(p.in[p.pos:], '<')
 	if end < 0 {
 		end = len(p.in) - p.pos
 	}
 	raw := p.in[p.pos : p.pos+end]
 	p.pos += end
-	return unescape(raw), nil
+	return unescape(raw)
 }
 
 // unescape decodes the references that Telegram decodes; any other & stays.
