@@ -32,6 +32,10 @@ func TestEveryRefusalSaysWhatToDo(t *testing.T) {
 	held := w.at(`SELECT slot_at FROM drafts WHERE id = $1`, planned)
 	_, _ = ask(t, "POST", api+ch+"/invitations", token, `{"role":"viewer"}`, "Idempotency-Key", "one")
 	doc := w.described()
+	said := map[string]string{
+		"error.slot_taken": "This slot was just taken. Choose another.", "session.expired": "Open the page again from the bot.",
+		"error.setting": "This cannot be: time_zone = Mars/Olympus", "error.finding": "What can be asked, and how, stands in /api/v1/openapi.json.",
+	}
 	for _, tt := range []struct {
 		name, method, route, path, auth, body, code string
 		status                                      int
@@ -90,6 +94,10 @@ func TestEveryRefusalSaysWhatToDo(t *testing.T) {
 		}
 		if len(detail) < 10 || title == "" || strings.ContainsAny(detail, "{}") {
 			t.Errorf("%s: %q, %q tell nobody what to do", tt.name, title, detail)
+		}
+		// In the page's words, with what the code is about put in.
+		if want := said[tt.code]; want != "" && detail != want {
+			t.Errorf("%s: %q, want %q", tt.name, detail, want)
 		}
 		if tt.route != "" && !doc.promises(tt.method, tt.route, res.StatusCode) {
 			t.Errorf("%s: %d of %s %s is not described", tt.name, res.StatusCode, tt.method, tt.route)
