@@ -22,13 +22,16 @@ before(async () => {
   ]);
   base = `channels/${channel.id}`;
   await ann.api('PATCH', base, { threshold: 5, look_for: 'ferry, port, ships, space, telescope', autopilot: 'off' });
-  await Promise.all(['gazette', 'orbit'].map(s => ann.api('POST', `${base}/sources`, { address: `${DEMO}/samples/${s}/` })));
+  const followed = await Promise.all(['gazette', 'orbit', 'vestnik'].map(s => ann.api('POST', `${base}/sources`, { address: `${DEMO}/samples/${s}/` })));
   await ann.api('POST', `${base}/drafts`, { text: 'הרציף החדש בנמל ייפתח ביום ראשון בצהריים. הכניסה לטיילת חופשית לכל התושבים והאורחים.' });
-  await until(async () => (await waiting()).length >= 6, 'six drafts', 90);
+  await until(async () => (await waiting()).length >= 7, 'seven drafts', 90);
+  await ann.api('DELETE', `${base}/sources/${followed[2].id}`); // its drafts stay: the samples of one hour tell the same news twice
 });
 after(() => browser?.close());
 
 const waiting = async () => (await ann.api('GET', `${base}/drafts?state=proposed&limit=50`)).drafts;
+/** Those of the sources that are followed, in the channel's language. */
+const posts = async () => (await waiting()).filter(d => d.kind === 'post' && d.source_title !== 'Северный вестник');
 const state = async id => (await ann.api('GET', `drafts/${id}`)).state;
 
 /** The page as Ann has it; errors of scripts and of the policy are collected. */
@@ -51,7 +54,7 @@ const act = (p, d, name) => p.click(`${key(d)} [data-act="${name}"]`);
 const gone = (p, d) => p.waitForSelector(key(d), { state: 'detached' });
 
 test('drafts: approve and undo, time, edit, rewrite, skip with a reason', async () => {
-  const [a, b, c] = (await waiting()).filter(d => d.kind === 'post');
+  const [a, b, c] = await posts();
   const p = await open('view=drafts');
   await act(p, a, 'approve');
   await gone(p, a);
@@ -103,7 +106,7 @@ test('a post from right to left is shown right', async () => {
 // The stream, then what is left where no stream gets through.
 for (const [name, block] of [['the stream', ''], ['asking instead', '/events']]) {
   test(`what is decided in the chat shows here within two seconds: ${name}`, async () => {
-    const d = (await waiting()).find(x => x.kind === 'post');
+    const [d] = await posts();
     const words = d.item_title.slice(0, 24);
     const card = await until(() => ann.card(words, 'Approve'), `the card of “${words}”`);
     const p = await open('view=drafts', { block });
