@@ -69,7 +69,7 @@ func only() map[string][]string {
 		"math/rand":                                      {},
 		"github.com/prometheus/client_golang":            {"queue", "app", "httpd", "ops", "sources", "publishing", "drafting", "telegram", "chat"},
 		"github.com/clipperhouse/uax29/v2":               {"article"},
-		"github.com/abadojack/whatlanggo":                {"article", "drafting", "sources"},
+		"github.com/abadojack/whatlanggo":                {"article", "drafting"},
 		"github.com/telegram-mini-apps/init-data-golang": {},
 	}
 }

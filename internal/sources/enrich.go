@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/article"
+	"github.com/postonce/postonce/internal/article/language"
 	"github.com/postonce/postonce/internal/fetch"
 	"github.com/postonce/postonce/internal/queue"
 	"github.com/postonce/postonce/internal/sources/address"
@@ -123,7 +124,7 @@ func (s *Service) workArticle(ctx context.Context, job *queue.Job[articleArgs]) 
 	better := err == nil && utf8.RuneCountInString(page.Text) > utf8.RuneCountInString(it.text)
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		if better {
-			_, err := tx.Exec(ctx, itemFillSQL, id, page.Text, firstOf(it.title, page.Title), firstOf(it.image, page.Image), languageOf(page.Language))
+			_, err := tx.Exec(ctx, itemFillSQL, id, page.Text, firstOf(it.title, page.Title), firstOf(it.image, page.Image), language.Tag(page.Language))
 			if err != nil {
 				return err
 			}

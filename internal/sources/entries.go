@@ -3,8 +3,6 @@ package sources
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -14,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/postonce/postonce/internal/article"
+	"github.com/postonce/postonce/internal/article/language"
+	"github.com/postonce/postonce/internal/sources/address"
 	"github.com/postonce/postonce/internal/sources/decode"
 	"github.com/postonce/postonce/internal/sources/identity"
 )
@@ -453,7 +453,7 @@ func (c *columns) add(e *decode.Entry, print int64, result, lang string) {
 	c.author = append(c.author, clipText(e.Author, 300))
 	c.image = append(c.image, addressOrNone(e.Picture()))
 	c.enclosure = append(c.enclosure, addressOrNone(e.Enclosure))
-	c.language = append(c.language, languageIn(text, firstOf(e.Language, lang)))
+	c.language = append(c.language, language.Of(text, firstOf(e.Language, lang)))
 	c.result = append(c.result, result)
 	var at *time.Time
 	if !e.Published.IsZero() {
@@ -470,21 +470,7 @@ func canonicalOf(e *decode.Entry) string {
 	if article.IsHomeForm(c) {
 		return ""
 	}
-	return indexable(c)
-}
-
-// maxIndexed is what an index takes of one value, in bytes, with room to spare:
-// PostgreSQL refuses a row of more than 2,704.
-const maxIndexed = 2000
-
-// indexable is an address as an index takes it: of a longer one its beginning,
-// and the digest of the whole.
-func indexable(s string) string {
-	if len(s) <= maxIndexed {
-		return s
-	}
-	sum := sha256.Sum256([]byte(s))
-	return strings.ToValidUTF8(s[:maxIndexed-100], "") + "#" + hex.EncodeToString(sum[:16])
+	return address.Indexable(c)
 }
 
 // addressOrNone is an address that is kept if it can be one at all.

@@ -262,16 +262,22 @@ func Normalise(raw string) string {
 	if u.RawQuery != "" {
 		out += "?" + u.RawQuery
 	}
-	if len(out) > maxKey {
-		sum := sha256.Sum256([]byte(out))
-		out = strings.ToValidUTF8(out[:maxKey-100], "") + "#" + hex.EncodeToString(sum[:16])
-	}
-	return out
+	return Indexable(out)
 }
 
 // maxKey bounds a natural key, in bytes, to what an index takes (2,704 in
-// PostgreSQL): a longer one is its beginning and the digest of the whole.
+// PostgreSQL).
 const maxKey = 2000
+
+// Indexable is a natural key as an index takes it: of one longer than 2,000
+// bytes its beginning, and the digest of the whole.
+func Indexable(key string) string {
+	if len(key) <= maxKey {
+		return key
+	}
+	sum := sha256.Sum256([]byte(key))
+	return strings.ToValidUTF8(key[:maxKey-100], "") + "#" + hex.EncodeToString(sum[:16])
+}
 
 // maxAddress bounds an address to what is fetched, in bytes.
 const maxAddress = 4096

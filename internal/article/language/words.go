@@ -1,4 +1,4 @@
-package sources
+package language
 
 import (
 	"math/bits"

@@ -1,4 +1,4 @@
-package sources
+package language
 
 import (
 	"strings"
@@ -31,8 +31,8 @@ func TestLanguageIsWhatTheWordsShow(t *testing.T) {
 		{english, "he", "en"},
 		{english, "kk", "kk"},
 	} {
-		if got := languageIn(tc.text, tc.declared); got != tc.want {
-			t.Errorf("languageIn(%.20q, %q) = %q, want %q", tc.text, tc.declared, got, tc.want)
+		if got := Of(tc.text, tc.declared); got != tc.want {
+			t.Errorf("Of(%.20q, %q) = %q, want %q", tc.text, tc.declared, got, tc.want)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestTheOpeningShowsTheLanguage(t *testing.T) {
 			wrong = "de"
 		}
 		for _, declared := range []string{"", want, wrong} {
-			if got := languageIn(text, declared); got != want {
+			if got := Of(text, declared); got != want {
 				t.Errorf("%s declared as %q: %q", want, declared, got)
 			}
 		}
@@ -84,10 +84,10 @@ func TestTheOpeningShowsTheLanguage(t *testing.T) {
 		if utf8.RuneCountInString(text) < guessable {
 			continue
 		}
-		if got := languageIn(text, ""); got != it.Language {
+		if got := Of(text, ""); got != it.Language {
 			t.Errorf("%.60q: %q, want %q", text, got, it.Language)
 		}
-		if got := languageIn(text, "en"); got != it.Language {
+		if got := Of(text, "en"); got != it.Language {
 			t.Errorf("%.60q declared as English: %q, want %q", text, got, it.Language)
 		}
 	}
@@ -99,7 +99,7 @@ func BenchmarkLanguage(b *testing.B) {
 		text := strings.Repeat(reports[lang]+" ", 6)
 		b.Run(lang, func(b *testing.B) {
 			for b.Loop() {
-				languageIn(text, "")
+				Of(text, "")
 			}
 		})
 	}

@@ -1,4 +1,9 @@
-package sources
+// Package language tells in which language a text is written: by its letters, by
+// its commonest words, and by trigrams where these say too little.
+//
+// It is pure: no tables, no network, no state. It must never take a declared
+// language for a wrong one on the strength of a short text.
+package language
 
 import (
 	"slices"
@@ -17,12 +22,12 @@ const (
 	legible = 300
 )
 
-// languageIn is the language of a text, as a primary subtag: what the words
+// Of is the language of a text, as a primary subtag (ISO 639-1), or "": what the words
 // show when there are enough of them, else what the feed declares. Feeds that
 // leave their generator's "en-us" are common. A declared language that is not
 // told apart from its relatives (Danish, Kazakh, Urdu) stands.
-func languageIn(text, declared string) string {
-	declared = languageOf(declared)
+func Of(text, declared string) string {
+	declared = Tag(declared)
 	text, n := opening(text, legible)
 	if n < guessable {
 		return declared
@@ -249,8 +254,8 @@ func eachWord(text string, f func(word []byte)) {
 	}
 }
 
-// languageOf keeps the primary subtag of a language tag.
-func languageOf(tag string) string {
+// Tag is the primary subtag of a language tag (BCP 47), or "" where it is none.
+func Tag(tag string) string {
 	if i := strings.IndexAny(tag, "-_"); i >= 0 {
 		tag = tag[:i]
 	}
