@@ -31,7 +31,8 @@ func (p *parts) buildFeatures(a *App) error {
 	reader := sources.NewReader(web, a.cfg.PreviewURL, a.db.Clock.Now)
 	p.channels = channels.New(channels.Config{
 		Pool: a.db.Pool, Rights: channels.TelegramRights{Client: p.telegram}, MayLink: p.mayLink,
-		OnHoldings: func(ctx context.Context, tx pgx.Tx, personID int64) error { return p.billing.Refit(ctx, tx, personID) },
+		LockHoldings: func(ctx context.Context, tx pgx.Tx, personID int64) error { return p.billing.Lock(ctx, tx, personID) },
+		OnHoldings:   func(ctx context.Context, tx pgx.Tx, personID int64) error { return p.billing.Refit(ctx, tx, personID) },
 	})
 	p.planning = planning.New(a.db.Clock.Now)
 	plans, providers, err := p.sells(a.cfg)

@@ -112,6 +112,15 @@ func lockPerson(ctx context.Context, tx pgx.Tx, personID int64) error {
 	return nil
 }
 
+// Lock makes whatever changes what a person pays for wait in line, until the
+// caller's transaction ends. It has to be taken before any row of it is changed.
+func (s *Service) Lock(ctx context.Context, tx pgx.Tx, personID int64) error {
+	if !s.Enabled() {
+		return nil
+	}
+	return lockPerson(ctx, tx, personID)
+}
+
 // Refit lets rest and wakes what a person owns by the plan that he has now, in
 // the caller's transaction: for whoever changed what he owns.
 func (s *Service) Refit(ctx context.Context, tx pgx.Tx, personID int64) error {

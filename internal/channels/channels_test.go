@@ -58,6 +58,42 @@ func inTx(t *testing.T, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) error {
 	return postgres.InTx(t.Context(), pool, fn)
 }
 
+// Who lets a person's channels rest locks the person and then the rows; the
+// other way round the two would wait for one another.
+func TestThePayerIsLockedBeforeAnyRow(t *testing.T) {
+	t.Parallel()
+	_, pool, tg := setup(t)
+	var locked []int64
+	s := channels.New(channels.Config{
+		Pool: pool, Rights: tg,
+		LockHoldings: func(ctx context.Context, _ pgx.Tx, personID int64) error {
+			locked = append(locked, personID)
+			_, err := pool.Exec(ctx, "SELECT FROM channels FOR UPDATE NOWAIT")
+			_, also := pool.Exec(ctx, "SELECT FROM subscriptions FOR UPDATE NOWAIT")
+			return errors.Join(err, also)
+		},
+	})
+	ch, _, err := s.Link(t.Context(), ann, news)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []func(tx pgx.Tx) (bool, error){
+		func(tx pgx.Tx) (bool, error) { return s.Subscribe(t.Context(), tx, ch.ID, 1, ann, "none") },
+		func(tx pgx.Tx) (bool, error) { return s.Unsubscribe(t.Context(), tx, ch.ID, 1) },
+		func(tx pgx.Tx) (bool, error) { return s.Unlink(t.Context(), tx, ch.ID) },
+	} {
+		if err := inTx(t, pool, func(tx pgx.Tx) error { _, err := change(tx); return err }); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, _, err := s.Link(t.Context(), ann, news); err != nil {
+		t.Errorf("link anew: %v", err)
+	}
+	if diff := cmp.Diff([]int64{ann, ann, ann, ann}, locked); diff != "" {
+		t.Errorf("locked: %s", diff)
+	}
+}
+
 func TestLinking(t *testing.T) {
 	t.Parallel()
 	s, pool, _ := setup(t)

@@ -32,6 +32,10 @@ type Config struct {
 	// MayLink is asked in the transaction that links a channel whether the person
 	// may pay for one more; its error refuses the link. nil: always.
 	MayLink func(ctx context.Context, tx pgx.Tx, personID int64) error
+	// LockHoldings makes everything that changes what a person pays for wait in
+	// line. It is called before the first row is changed: who lets a person's
+	// channels rest takes the same lock first and the rows after it. nil does nothing.
+	LockHoldings func(ctx context.Context, tx pgx.Tx, personID int64) error
 	// OnHoldings is told, in the transaction that changes it, that a person pays
 	// for other channels or sources than before. nil does nothing.
 	OnHoldings func(ctx context.Context, tx pgx.Tx, personID int64) error

@@ -2,6 +2,7 @@ package channels
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -38,6 +39,39 @@ SELECT (SELECT count(*)
 func Holdings(ctx context.Context, q postgres.Querier, personID int64) (channels, sources int64, err error) {
 	err = q.QueryRow(ctx, holdingsSQL, personID).Scan(&channels, &sources)
 	return channels, sources, err
+}
+
+const chatPayerSQL = `
+SELECT created_by
+  FROM channels
+ WHERE chat_id = $1
+   AND state <> 'unlinked'`
+
+// lockHoldings waits for the turn of who pays for a channel.
+func (s *Service) lockHoldings(ctx context.Context, tx pgx.Tx, channelID int64) error {
+	if s.cfg.LockHoldings == nil {
+		return nil
+	}
+	payer, err := Payer(ctx, tx, channelID)
+	if err != nil {
+		return err
+	}
+	return s.cfg.LockHoldings(ctx, tx, payer)
+}
+
+// lockLinked is the same for a chat that a person is about to link.
+func (s *Service) lockLinked(ctx context.Context, tx pgx.Tx, chatID, personID int64) error {
+	if s.cfg.LockHoldings == nil {
+		return nil
+	}
+	payer, err := one[int64](ctx, tx, chatPayerSQL, chatID)
+	if errors.Is(err, ErrNotFound) {
+		payer, err = personID, nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.cfg.LockHoldings(ctx, tx, payer)
 }
 
 func (s *Service) holdingsChanged(ctx context.Context, tx pgx.Tx, channelID int64) error {

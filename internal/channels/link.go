@@ -93,6 +93,9 @@ func (s *Service) Link(ctx context.Context, personID, chatID int64) (ch editoria
 }
 
 func (s *Service) linkTx(ctx context.Context, tx pgx.Tx, personID int64, look Look) (int64, error) {
+	if err := s.lockLinked(ctx, tx, look.ChatID, personID); err != nil {
+		return 0, err
+	}
 	more, err := mayLink(ctx, tx, personID, look.ChatID)
 	if err != nil {
 		return 0, err
@@ -164,6 +167,9 @@ UPDATE people
 // Unlink lets go of a channel; its settings stay for the day that it is linked
 // again. False when it was unlinked already.
 func (s *Service) Unlink(ctx context.Context, tx pgx.Tx, id int64) (bool, error) {
+	if err := s.lockHoldings(ctx, tx, id); err != nil {
+		return false, err
+	}
 	changed, err := postgres.Affected(ctx, tx, channelUnlinkSQL, id)
 	if err != nil || !changed {
 		return changed, err

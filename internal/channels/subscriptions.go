@@ -53,6 +53,9 @@ RETURNING source_id`
 
 // Unsubscribe ends it; false when there was none.
 func (s *Service) Unsubscribe(ctx context.Context, tx pgx.Tx, channelID, sourceID int64) (bool, error) {
+	if err := s.lockHoldings(ctx, tx, channelID); err != nil {
+		return false, err
+	}
 	gone, err := postgres.Affected(ctx, tx, unsubscribeSQL, channelID, sourceID)
 	if err != nil || !gone {
 		return false, err
