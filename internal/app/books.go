@@ -56,7 +56,7 @@ func Refund(ctx context.Context, cfg config.Config, chargeID, by string) (fresh 
 	case errors.Is(err, billing.ErrNoPayment):
 		err = noPayment(chargeID)
 	case errors.Is(err, billing.ErrByHand):
-		err = fmt.Errorf("a payment by card is given back in the payment provider's own cabinet; then book it with `postonce billing refunded %s`", chargeID)
+		err = fmt.Errorf("a payment by card is given back in the payment provider's own dashboard; then book it with `postonce billing refunded %s`", chargeID)
 	case errors.Is(err, billing.ErrRefunded):
 		return false, nil // done is done
 	}

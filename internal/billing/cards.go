@@ -20,7 +20,7 @@ type Cards struct {
 }
 
 // ErrByHand means that a charge can be given back only at its provider.
-var ErrByHand = errors.New("billing: card payments are given back in the payment provider's own cabinet")
+var ErrByHand = errors.New("billing: card payments are given back in the payment provider's own dashboard")
 
 // maxCardDays bounds how long one payment by card lasts.
 const maxCardDays = 366

@@ -35,6 +35,7 @@ func notices() []chat.Notice {
 		{Code: "notice.doubt", Args: named, Buttons: undo[1:]},
 		{Code: "notice.rewrite_failed", Args: named, Codes: map[string]string{"Why": "rewrite_failed.same"}},
 		{Code: "notice.rewrite_failed", Args: named, Codes: map[string]string{"Why": "rewrite_failed.moved"}},
+		{Code: "notice.rewrite_failed", Args: named, Codes: map[string]string{"Why": "rewrite_failed.gone"}},
 		{Code: "notice.missed_moved", Args: named, Times: map[string]int64{"Was": at - 9000, "When": at}},
 		{Code: "notice.missed_skipped", Args: named, Times: map[string]int64{"Was": at - 9000}},
 		{Code: "notice.own_failed", Codes: map[string]string{"Why": "error.source.not_found"}},

@@ -156,19 +156,30 @@ func deref[T any](p *T) T {
 }
 
 const storyAlsoSQL = `
-SELECT t.id,
-       i.source_id,
-       coalesce(s.title, ''),
-       i.url
-  FROM stories t
-  JOIN story_items m ON m.story_id = t.id AND m.item_id <> t.lead_item_id
-  JOIN items i ON i.id = m.item_id
-  LEFT JOIN sources s ON s.id = i.source_id
- WHERE t.id = ANY($1)
- ORDER BY t.id,
-       m.added_at`
+SELECT story_id,
+       source_id,
+       title,
+       url
+  FROM (SELECT DISTINCT ON (t.id, i.source_id)
+               t.id AS story_id,
+               i.source_id,
+               coalesce(s.title, '') AS title,
+               i.url,
+               m.added_at
+          FROM stories t
+          JOIN items lead ON lead.id = t.lead_item_id
+          JOIN story_items m ON m.story_id = t.id
+          JOIN items i ON i.id = m.item_id AND i.source_id IS DISTINCT FROM lead.source_id
+          LEFT JOIN sources s ON s.id = i.source_id
+         WHERE t.id = ANY($1)
+         ORDER BY t.id,
+               i.source_id,
+               m.added_at) AS others
+ ORDER BY story_id,
+       added_at`
 
-// also adds the further sources of each story.
+// also adds the further sources of each story, each once: one that told it twice
+// tells nothing more.
 func also(ctx context.Context, q postgres.Querier, views []DraftView) error {
 	byStory := map[int64][]*DraftView{}
 	var ids []int64

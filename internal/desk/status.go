@@ -45,7 +45,7 @@ SELECT a.job_id,
  LIMIT 100`
 
 // Kinds of jobs by what their key begins with.
-func channelKinds() []string { return []string{"score", "draft", "own", "import", "pack"} }
+func channelKinds() []string { return []string{"score", "draft", "own", "import"} }
 
 func draftKinds() []string {
 	return []string{"publish", "post_edit", "post_delete", "compose", "autopilot"}

@@ -167,7 +167,6 @@ type OwnInput struct {
 type Event struct {
 	At     time.Time      `json:"at"`
 	Code   string         `json:"code"` // key of the catalogues: life.polled, life.scored, life.drafted …
-	JobID  int64          `json:"job_id,omitempty"`
 	By     int64          `json:"by,omitempty"`
 	ByName string         `json:"by_name,omitempty"`
 	Args   map[string]any `json:"args,omitempty"`

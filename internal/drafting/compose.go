@@ -95,13 +95,11 @@ func (s *Service) workCompose(ctx context.Context, job *queue.Job[ComposeArgs]) 
 	a := job.Args
 	st, err := s.read(ctx, a.DraftID)
 	if errors.Is(err, errGone) || err == nil && !open(st, a) {
-		gone := err != nil
-		return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
-			if gone {
-				return nil
-			}
-			return s.failed(ctx, tx, a, "moved")
-		})
+		why := "moved"
+		if err != nil {
+			why = "gone"
+		}
+		return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error { return s.failed(ctx, tx, a, why) })
 	}
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func (s *Service) DraftTx(ctx context.Context, tx pgx.Tx, a DraftArgs) (queue.Su
 func (s *Service) workDraft(ctx context.Context, job *queue.Job[DraftArgs]) error {
 	a := job.Args
 	return job.Complete(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		m, err := readMaterial(ctx, tx, a.ChannelID, a.StoryID, a.FollowUp > 0)
+		m, err := readMaterial(ctx, tx, origin{channelID: a.ChannelID, storyID: a.StoryID, followUp: a.FollowUp > 0})
 		if errors.Is(err, errGone) {
 			return nil // unlinked, unfollowed or purged meanwhile
 		}
@@ -205,7 +205,7 @@ func (s *Service) read(ctx context.Context, draftID int64) (standing, error) {
 		return st, fmt.Errorf("read draft %d: %w", draftID, err)
 	}
 	if story != 0 {
-		st.m, err = readMaterial(ctx, s.cfg.Pool, channel, story, kind == editorial.KindFollowUp)
+		st.m, err = readMaterial(ctx, s.cfg.Pool, origin{channelID: channel, storyID: story, followUp: kind == editorial.KindFollowUp, drafted: true})
 		return st, err
 	}
 	if st.m, err = readChannel(ctx, s.cfg.Pool, channel); err != nil {

@@ -50,7 +50,8 @@ SELECT id,
    AND state <> 'unlinked'`
 
 // materialItemSQL takes the item of the story that says most, among sources that the channel
-// follows; a follow-up is about the newest one that is no mere copy.
+// follows; a follow-up is about the newest one that is no mere copy. For a draft that is there
+// already ($4) a source will do that is followed no more.
 const materialItemSQL = `
 SELECT i.id,
        i.source_id,
@@ -64,10 +65,12 @@ SELECT i.id,
   FROM story_items si
   JOIN items i ON i.id = si.item_id
   LEFT JOIN sources s ON s.id = i.source_id
+  LEFT JOIN subscriptions b ON b.channel_id = $2 AND b.source_id = i.source_id AND b.paused_at IS NULL
  WHERE si.story_id = $1
    AND i.purged_at IS NULL
-   AND EXISTS (SELECT FROM subscriptions b WHERE b.channel_id = $2 AND b.source_id = i.source_id AND b.paused_at IS NULL)
- ORDER BY ($3 AND NOT si.certain) DESC,
+   AND ($4 OR b.source_id IS NOT NULL)
+ ORDER BY (b.source_id IS NOT NULL) DESC,
+          ($3 AND NOT si.certain) DESC,
           CASE WHEN $3 THEN i.id ELSE 0 END DESC,
           (length(i.text) >= 200) DESC,
           (si.how = 'lead') DESC,
@@ -119,26 +122,33 @@ func (m *material) follow() {
 	}
 }
 
-func readMaterial(ctx context.Context, q postgres.Querier, channelID, storyID int64, followUp bool) (material, error) {
-	m, err := readChannel(ctx, q, channelID)
+// origin is what a text is written from.
+type origin struct {
+	channelID, storyID int64
+	followUp           bool // it adds to a post that is out
+	drafted            bool // there is a draft of it already
+}
+
+func readMaterial(ctx context.Context, q postgres.Querier, o origin) (material, error) {
+	m, err := readChannel(ctx, q, o.channelID)
 	if err != nil {
 		return m, err
 	}
-	m.followUp = followUp
+	m.followUp = o.followUp
 	i := &m.item
-	err = q.QueryRow(ctx, materialItemSQL, storyID, channelID, followUp).Scan(&i.ID, &i.SourceID, &i.URL, &i.Canonical, &i.Title, &i.Text, &i.Image, &i.Language, &m.source)
+	err = q.QueryRow(ctx, materialItemSQL, o.storyID, o.channelID, o.followUp, o.drafted).Scan(&i.ID, &i.SourceID, &i.URL, &i.Canonical, &i.Title, &i.Text, &i.Image, &i.Language, &m.source)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return m, errGone
 	}
 	if err != nil {
-		return m, fmt.Errorf("read story %d: %w", storyID, err)
+		return m, fmt.Errorf("read story %d: %w", o.storyID, err)
 	}
-	rows, err := q.Query(ctx, materialAlsoSQL, storyID, i.SourceID, channelID)
+	rows, err := q.Query(ctx, materialAlsoSQL, o.storyID, i.SourceID, o.channelID)
 	if err != nil {
-		return m, fmt.Errorf("read story %d: %w", storyID, err)
+		return m, fmt.Errorf("read story %d: %w", o.storyID, err)
 	}
 	m.also, err = pgx.CollectRows(rows, pgx.RowToStructByPos[render.Also])
-	if followUp {
+	if o.followUp {
 		m.also = nil
 	}
 	return m, err

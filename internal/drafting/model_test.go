@@ -380,3 +380,38 @@ func TestAWishWithoutAModel(t *testing.T) {
 		t.Errorf("not shorter: %s", short)
 	}
 }
+
+// A draft outlives the following of its source, and says when its text is gone.
+func TestAWishForADraftWhoseSourceIsFollowedNoMore(t *testing.T) {
+	t.Parallel()
+	why := make(chan string, 1)
+	b := newBundle(t, func(c *drafting.Config) {
+		c.OnRewriteFailed = func(_ context.Context, _ pgx.Tx, _, _ int64, _ int, reason string) error {
+			why <- reason
+			return nil
+		}
+	})
+	b.oneDraft()
+	wish := func(what string) {
+		b.tx(func(ctx context.Context, tx pgx.Tx) error {
+			_, _, err := b.svc.Rewrite(ctx, tx, drafting.Edit{DraftID: 1, By: 7}, what)
+			return err
+		})
+		b.quiet()
+	}
+	b.exec(`DELETE FROM subscriptions`)
+	wish("shorter")
+	if got := b.text(`SELECT coalesce(max(revision), 0)::text FROM draft_revisions WHERE instruction = 'shorter'`); got != "2" {
+		t.Errorf("rewritten as revision %s", got)
+	}
+	b.exec(`UPDATE items SET purged_at = now(), text = ''`)
+	wish("simpler")
+	select {
+	case got := <-why:
+		if got != "gone" {
+			t.Errorf("told that it is %q", got)
+		}
+	default:
+		t.Error("a wish that cannot be met is not answered")
+	}
+}

@@ -248,7 +248,7 @@ func TestCardsAreSold(t *testing.T) {
 	if _, renews := m.Button("End the renewal"); renews {
 		t.Error("a payment by card claims to renew")
 	}
-	if code, _, said := run(t, s.env, "refund", charge); code != 1 || !strings.Contains(said, "provider's own cabinet") {
+	if code, _, said := run(t, s.env, "refund", charge); code != 1 || !strings.Contains(said, "provider's own dashboard") {
 		t.Errorf("a refund by card: %d %s", code, said)
 	}
 	s.play(charge, "refund", false)

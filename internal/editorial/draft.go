@@ -31,7 +31,7 @@ func (s DraftState) CanBecome(next DraftState) bool {
 	case Failed:
 		return next == Scheduled || next == Proposed || next == Skipped
 	case Unconfirmed:
-		return next == Published || next == Failed || next == Publishing
+		return next == Published || next == Failed
 	case Published:
 		return false
 	}

@@ -350,7 +350,7 @@ func (f *fakeDesk) Status(ctx context.Context, by, id int64) (desk.StatusView, e
 }
 
 func (f *fakeDesk) Activity(_ context.Context, by, _ int64, _ time.Time, _ int) ([]desk.Event, error) {
-	return []desk.Event{{At: f.now.Add(-time.Hour), Code: "life.drafted", JobID: 12, Args: map[string]any{"Draft": 4, "Title": "Post number 4"}}}, f.may(by, editorial.Viewer)
+	return []desk.Event{{At: f.now.Add(-time.Hour), Code: "life.drafted", Args: map[string]any{"Draft": 4, "Title": "Post number 4"}}}, f.may(by, editorial.Viewer)
 }
 
 func (f *fakeDesk) Dropped(_ context.Context, by, _ int64, _ string) ([]desk.DroppedView, error) {
@@ -358,7 +358,7 @@ func (f *fakeDesk) Dropped(_ context.Context, by, _ int64, _ string) ([]desk.Dro
 }
 
 func (f *fakeDesk) Why(_ context.Context, by int64, _ string) (desk.Life, error) {
-	return desk.Life{Title: "Ferry line", Events: []desk.Event{{At: f.now, Code: "life.polled"}, {At: f.now, Code: "life.drafted", JobID: 3}}}, f.may(by, editorial.Viewer)
+	return desk.Life{Title: "Ferry line", Events: []desk.Event{{At: f.now, Code: "life.polled"}, {At: f.now, Code: "life.drafted"}}}, f.may(by, editorial.Viewer)
 }
 
 func (f *fakeDesk) Packs(context.Context, int64, string) ([]desk.PackView, error) {

@@ -19,7 +19,7 @@ import (
 )
 
 // sessionLasts is how long a page stays signed in; Telegram's data open it only
-// within their first hour (telegram.md, Mini App).
+// within their first hour.
 const sessionLasts = 12 * time.Hour
 
 // sessions signs and checks the page's own tokens. They are no rows: a token

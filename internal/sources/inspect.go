@@ -8,7 +8,7 @@ import (
 )
 
 // Report is what `postonce inspect` prints: what the program sees in an
-// address. Its JSON names are fixed (interfaces.md).
+// address. Its JSON names are fixed: scripts read them.
 type Report struct {
 	URL        string        `json:"url"`
 	FinalURL   string        `json:"final_url"`

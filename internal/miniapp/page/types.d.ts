@@ -64,7 +64,7 @@ export interface Status {
   pending: Job[]; running: Job[]; failing: Job[]; archived: Job[]; unconfirmed: Draft[]; failed: Draft[];
   proposed: number; scheduled: number; next?: string; sick: Source[];
 }
-export interface Event { at: string; code: string; job_id?: number; by_name?: string; args?: Record<string, any> }
+export interface Event { at: string; code: string; by_name?: string; args?: Record<string, any> }
 export interface Activity { events: Event[]; next?: string }
 export interface Life { draft_id: number; title: string; url: string; events: Event[]; waiting: Job[]; post?: { url: string } }
 export interface Dropped {

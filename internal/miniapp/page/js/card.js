@@ -212,7 +212,7 @@ function openSettle(d, act) {
 export function openLife(ref) {
   sheet(t('life'), () => coming(get(`life?ref=${encodeURIComponent(ref)}`), (/** @type {import('../types').Life} */ l) => [
       h('p', { class: 'strong', dir: 'auto' }, l.url ? h('a', { href: l.url, target: '_blank', rel: 'noopener noreferrer' }, l.title || l.url) : l.title),
-      h('ol', { class: 'life' }, l.events.map(e => h('li', null, h('time', { datetime: e.at }, dayClock(e.at)), h('span', null, eventText(e)), e.job_id && h('span', { class: 'hint small' }, t('job', { id: e.job_id }))))),
+      h('ol', { class: 'life' }, l.events.map(e => h('li', null, h('time', { datetime: e.at }, dayClock(e.at)), h('span', null, eventText(e))))),
       l.waiting.map(j => h('p', { class: 'waiting' }, h('span', { class: 'spinner' }), words('jobkind', j.kind), ' · ', t('job', { id: j.id }))),
     ]));
 }

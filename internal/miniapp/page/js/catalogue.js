@@ -367,7 +367,6 @@ jobkind.compose|Writing|Написание
 jobkind.own|Own post|Свой пост
 jobkind.score|Score|Оценка
 jobkind.import|Import|Импорт
-jobkind.pack|Suggested set|Подборка
 jobkind.autopilot|Autopilot|Автопилот
 life.polled|Read from {Source}|Прочитано: {Source}
 life.grouped|The same as an earlier story|Та же новость, что раньше
