@@ -272,6 +272,7 @@ test('news come although a proxy holds the stream back; a page that nobody sees 
   let asked = 0;
   await p.route(/\/api\/v1\/events/, () => { asked++; }); // no answer, ever
   await p.route(/\/changes$/, async r => r.fulfill({ json: { drafts: `${++asked}`, plan: '', sources: '', settings: '' } }));
+  await p.reload(); // the stream may have been there before its proxy
   await ready(p);
   await p.click('[data-view=drafts]');
   // Each answer differs from the one before, so each brings the drafts anew.
