@@ -239,8 +239,5 @@ func (a *App) working(context.Context) error {
 	if !a.started.Load() {
 		return errors.New("not started")
 	}
-	if trouble := a.parts.intake.Trouble(); trouble != "" {
-		a.log.Warn().Str("trouble", trouble).Msg("updates do not come")
-	}
 	return nil
 }

@@ -187,8 +187,14 @@ DELETE FROM update_troubles
 // earlier process left behind is cleared by the first success of a later one.
 // Only the process that takes updates in calls it.
 func (in *Intake) setTrouble(ctx context.Context, text string) {
-	if known := in.trouble.Swap(&text); known != nil && *known == text {
+	known := in.trouble.Swap(&text)
+	switch {
+	case known != nil && *known == text:
 		return
+	case text != "":
+		in.log.Warn().Str("trouble", text).Msg("no updates from Telegram")
+	case known != nil:
+		in.log.Info().Msg("updates from Telegram again")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
