@@ -47,7 +47,7 @@ func identify(ctx context.Context, a *App) (*identity, error) {
 	case telegram.RefusedAs(err, telegram.Unauthorized), telegram.RefusedAs(err, telegram.ChatNotFound):
 		return nil, &config.Error{Variable: "TELEGRAM_BOT_TOKEN", Problem: "is not known to Telegram: copy it from @BotFather again"}
 	case err != nil:
-		return &identity{client: client, silence: &unreachableError{what: "TELEGRAM_API_URL " + a.cfg.APIURL, err: err}}, nil
+		return &identity{client: client, silence: &unreachableError{what: "TELEGRAM_API_URL " + a.cfg.APIURL, err: err}}, nil //nolint:nilerr // the name may be known from before
 	}
 	return &identity{client: client, name: me.Username}, nil
 }

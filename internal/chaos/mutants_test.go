@@ -54,6 +54,7 @@ func TestMutantsAreCaught(t *testing.T) {
 // attacked plays the storm on the mutated program until the checker finds
 // something, with a few seeds at most.
 func (m *mutation) attacked(t *testing.T) {
+	t.Helper()
 	binary := build(t, m)
 	for seed := range uint64(4) {
 		problems, report := attack(t, binary, seed+1, 60)

@@ -72,7 +72,8 @@ func (c *Chat) forwarded(ctx context.Context, t *turn) error {
 	if len(list) == 0 || ch == nil {
 		return c.linkChannel(ctx, t, from.ID)
 	}
-	p := paste{person: t.by(), message: t.msg.ID, kind: pasteForward, html: messageHTML(t.msg), chat: from.ID,
+	p := paste{
+		person: t.by(), message: t.msg.ID, kind: pasteForward, html: messageHTML(t.msg), chat: from.ID,
 		post: int64(o.MessageOriginChannel.MessageID), title: from.Title, at: time.Unix(int64(o.MessageOriginChannel.Date), 0),
 	}
 	if from.Username != "" {

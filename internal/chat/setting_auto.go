@@ -84,6 +84,7 @@ func autopilotWords(t *turn, ch *editorial.Channel) string {
 		return t.Plain("autopilot.delay.now", argsMinutes(t, ch.AutopilotMinutes))
 	case editorial.AutopilotScore:
 		return t.Plain("autopilot.score.now", argsScore(ch.AutopilotScore))
+	case editorial.AutopilotOff:
 	}
 	return t.Plain("autopilot.off")
 }

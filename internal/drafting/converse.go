@@ -99,7 +99,7 @@ func orEmpty(s string) string {
 func (s *Service) weigh(ctx context.Context, m material, a ComposeArgs, ans llm.Answer) (written, []check.Finding, bool, error) {
 	post, err := parseAnswer(ans.Text)
 	if err != nil && ans.CutOff {
-		return written{}, []check.Finding{{Code: check.Length, Detail: "the answer was cut off: write much less"}}, false, nil //nolint:nilerr // it is the finding
+		return written{}, []check.Finding{{Code: check.Length, Detail: "the answer was cut off: write much less"}}, false, nil
 	}
 	if err != nil {
 		return written{}, []check.Finding{{Code: check.Empty, Detail: "no JSON object with a post"}}, false, nil //nolint:nilerr // it is the finding

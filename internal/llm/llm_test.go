@@ -51,15 +51,17 @@ func TestEveryResponseSaysWhatIsKnown(t *testing.T) {
 		want    Fault
 		retry   time.Duration
 	}{
-		"401":              {status(401, `{"error":{"message":"Incorrect API key provided: sk-secret"}}`), Denied, 0},
-		"403":              {status(403, `no`), Denied, 0},
-		"404":              {status(404, `{"error":{"message":"model not found"}}`), Rejected, 0},
-		"400":              {status(400, `{"error":{"message":"too long a prompt"}}`), Rejected, 0},
-		"429 with a time":  {status(429, `{"error":{"message":"slow down"}}`), RateLimited, 7 * time.Second},
-		"429 for quota":    {status(429, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`), NoQuota, 7 * time.Second},
-		"500":              {status(500, `oops`), Unknown, 0},
-		"503":              {status(503, `{"error":{"message":"overloaded"}}`), Unknown, 0},
-		"a redirect":       {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", 307) }, Rejected, 0},
+		"401":             {status(401, `{"error":{"message":"Incorrect API key provided: sk-secret"}}`), Denied, 0},
+		"403":             {status(403, `no`), Denied, 0},
+		"404":             {status(404, `{"error":{"message":"model not found"}}`), Rejected, 0},
+		"400":             {status(400, `{"error":{"message":"too long a prompt"}}`), Rejected, 0},
+		"429 with a time": {status(429, `{"error":{"message":"slow down"}}`), RateLimited, 7 * time.Second},
+		"429 for quota":   {status(429, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`), NoQuota, 7 * time.Second},
+		"500":             {status(500, `oops`), Unknown, 0},
+		"503":             {status(503, `{"error":{"message":"overloaded"}}`), Unknown, 0},
+		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/other", http.StatusTemporaryRedirect)
+		}, Rejected, 0},
 		"HTML":             {status(200, `<html>`), Garbled, 0},
 		"no choice":        {status(200, `{"choices":[]}`), Garbled, 0},
 		"an endless body":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.Copy(w, io.LimitReader(zeros{}, maxBody+10)) }, Garbled, 0},

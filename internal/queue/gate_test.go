@@ -155,6 +155,7 @@ func TestWhilePeoplePassNobodyClaimsMoreThanIsStarted(t *testing.T) {
 // gatedCrew is a crew behind a gate whose clock stands still. Its handlers say that they began, and run until each
 // takes one from end.
 func gatedCrew(t *testing.T) (clock *stillClock, g *gate, c *crew, began, end chan struct{}) {
+	t.Helper()
 	clock = &stillClock{}
 	g = newGate(func() { c.opened() })
 	clock.holdsStill(g)

@@ -102,7 +102,7 @@ func (r *run) count(outcome string, now time.Time) {
 // logDone writes the numbers of a request and of its job in one line. What a person or a program asked for is always
 // logged; what follows from that can be found from there (`jobs show`), and is logged for debugging only.
 func (r *run) logDone(now time.Time) {
-	ev := r.engine.log.Debug()
+	ev := r.engine.log.Debug() //nolint:zerologlint // sent below
 	if o := r.origin; o.JobID == 0 && (o.UpdateID != 0 || o.RequestID != "") {
 		ev = r.engine.log.Info() //nolint:zerologlint // sent below
 	}

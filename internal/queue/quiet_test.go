@@ -332,7 +332,7 @@ func TestAHandlersContextEndsWithItsLease(t *testing.T) {
 	q := newQuiet(t)
 	for name, early := range map[string]bool{"asked before": true, "asked after": false} {
 		r := &run{engine: q.engine, lane: q.lane}
-		r.ctx.parent, r.ctx.origin = q.engine.workContext, Origin{JobID: 3}
+		r.ctx.parent, r.ctx.origin = q.engine.workContext, Origin{JobID: 3} //nolint:fatcontext // of this run alone
 		var child context.Context
 		cancel := func() {}
 		if early {

@@ -153,6 +153,7 @@ func bare(b testing.TB) *http.Client {
 }
 
 func bareGet(b testing.TB, c *http.Client, url, etag string) []byte {
+	b.Helper()
 	req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		b.Fatal(err)
@@ -246,7 +247,6 @@ type polls struct {
 	ids  []int64
 	done chan string
 	stop func()
-	due  func()
 }
 
 func newPolls(t *testing.T, scheme, port, path string, n int) *polls {

@@ -161,6 +161,7 @@ func TestScenarios(t *testing.T) {
 }
 
 func playScenario(t *testing.T, bin, file string) {
+	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -341,7 +342,7 @@ func startReplay(t *testing.T, bin, file string) string {
 
 func get(t *testing.T, url string) string {
 	t.Helper()
-	resp, err := http.Get(url) //nolint:gosec,noctx // a test server
+	resp, err := http.Get(url) //nolint:gosec // a test server
 	if err != nil {
 		t.Fatal(err)
 	}

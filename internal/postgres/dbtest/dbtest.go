@@ -79,7 +79,7 @@ func URL(tb testing.TB) string {
 // account that the server drops to can reach. It is removed when the test ends.
 func ServerDir(tb testing.TB) string {
 	tb.Helper()
-	dir, err := os.MkdirTemp("", "postonce-server-")
+	dir, err := os.MkdirTemp("", "postonce-server-") //nolint:usetesting // short, and open to the server's account
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -146,7 +146,7 @@ func openCluster(ctx context.Context, dir string) (*cluster, error) {
 // tool prepares one of the server's programs with a clean environment, under
 // the cluster's account.
 func (c *cluster) tool(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(c.bin, name), args...)
+	cmd := exec.Command(filepath.Join(c.bin, name), args...) //nolint:noctx // a server outlives the call that starts it
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.socket, c.log, c.log
 	// Nothing that PG* or LC_* variables of the caller could change.
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "TZ=UTC"}
@@ -166,7 +166,7 @@ func (c *cluster) fail(what string, err error) error {
 // stopOrphan ends a server whose parent was killed where the kernel offers no
 // death signal.
 func (c *cluster) stopOrphan() error {
-	conn, err := net.Dial("unix", filepath.Join(c.socket, ".s.PGSQL.5432"))
+	conn, err := net.Dial("unix", filepath.Join(c.socket, ".s.PGSQL.5432")) //nolint:noctx // a local socket answers at once
 	if err != nil {
 		return nil //nolint:nilerr // nobody listens: there is no orphan
 	}

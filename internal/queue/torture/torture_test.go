@@ -133,7 +133,7 @@ func newRig(t *testing.T, p plan) *rig {
 // serverDir is short and open enough for the account that the server drops to.
 func serverDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "torture-")
+	dir, err := os.MkdirTemp("", "torture-") //nolint:usetesting // short, and open to the server's account
 	if err == nil {
 		err = os.Chmod(dir, 0o755) //nolint:gosec // traversed by the server's account
 	}

@@ -25,7 +25,7 @@ type jsonHead struct {
 func decodeJSON(ctx context.Context, in Input, body []byte, doc *Document) error {
 	doc.Format = JSONFeed
 	err := readJSON(ctx, in, body, doc)
-	if e, ok := err.(*Error); !ok || e.Code != CodeBroken {
+	if e := (*Error)(nil); !errors.As(err, &e) || e.Code != CodeBroken {
 		return err
 	}
 	mended, cut := mendJSON(body)

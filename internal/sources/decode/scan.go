@@ -253,7 +253,7 @@ func (s *scanner) markup(i int) (int, error) {
 		if err := s.join(n); err != nil {
 			return 0, err
 		}
-		return i + n + 3, s.count(1, 0)
+		return i + n + 3, s.count(0)
 	case len(rest) > 9 && bytes.EqualFold(rest[:9], []byte("<![CDATA[")): // in other letters
 		s.replace(i, i+9, "<![CDATA[")
 		s.note("broken tags")
@@ -261,7 +261,7 @@ func (s *scanner) markup(i int) (int, error) {
 		if n < 0 {
 			return -1, nil
 		}
-		return i + n + 3, s.count(1, 0)
+		return i + n + 3, s.count(0)
 	case bytes.HasPrefix(rest, []byte("<!--")):
 		return s.drop(i, "-->", 4)
 	case bytes.HasPrefix(rest, []byte("<?")):
@@ -277,7 +277,7 @@ func (s *scanner) markup(i int) (int, error) {
 	}
 	s.replace(i, i+1, "&lt;")
 	s.note("lone <")
-	return i + 1, s.count(1, 0)
+	return i + 1, s.count(0)
 }
 
 func (s *scanner) drop(i int, end string, skip int) (int, error) {
@@ -287,7 +287,7 @@ func (s *scanner) drop(i int, end string, skip int) (int, error) {
 	}
 	j := i + skip + n + len(end)
 	s.replace(i, j, "")
-	return j, s.count(1, 0)
+	return j, s.count(0)
 }
 
 // join accounts for a piece of text of n bytes in the open element.
@@ -305,9 +305,9 @@ func (s *scanner) join(n int) error {
 	return nil
 }
 
-// count keeps the bounds of the document.
-func (s *scanner) count(elements, attrs int) error {
-	s.elements += elements
+// count takes one more piece of markup in and keeps the bounds of the document.
+func (s *scanner) count(attrs int) error {
+	s.elements++
 	s.attrs += attrs
 	if s.elements > maxElements || s.attrs > maxAttrs || s.scopes > maxScopes || s.bindings > maxBindings {
 		return fail(CodeTooComplex, "more markup than any feed needs")

@@ -15,13 +15,13 @@ func (s *scanner) startTag(i int) (int, error) {
 	if t.broken || bytes.Count(name, []byte(":")) > 1 {
 		s.replace(i, t.end, "")
 		s.note("broken tags")
-		return t.end, s.count(1, t.attrs)
+		return t.end, s.count(t.attrs)
 	}
 	if t.xmlns > 0 {
 		s.scopes++
 		s.bindings = max(s.bindings, t.xmlns*min(len(s.stack)+1, 4))
 	}
-	if err := s.count(1, t.attrs); err != nil {
+	if err := s.count(t.attrs); err != nil {
 		return 0, err
 	}
 	if s.isStranded(name) {
@@ -132,7 +132,7 @@ func (s *scanner) endTag(i int) (int, error) {
 	if junk := bytes.IndexByte(s.src[i+2:end-1], '<'); junk >= 0 { // "</p <b>"
 		s.replace(i, i+2+junk, "")
 		s.note("broken tags")
-		return i + 2 + junk, s.count(1, 0)
+		return i + 2 + junk, s.count(0)
 	}
 	at := len(s.stack) - 1
 	for at >= 0 && !bytes.EqualFold(s.stack[at], name) {
@@ -141,7 +141,7 @@ func (s *scanner) endTag(i int) (int, error) {
 	if at < 0 || (s.entryAt > 0 && at < s.entryAt-1 && !s.closesFeed(at)) {
 		s.replace(i, end, "")
 		s.note("stray end tags")
-		return end, s.count(1, 0)
+		return end, s.count(0)
 	}
 	for k := len(s.stack) - 1; k > at; k-- {
 		s.replace(i, i, "</"+string(s.stack[k])+">")
