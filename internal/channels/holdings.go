@@ -2,7 +2,6 @@ package channels
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -41,11 +40,11 @@ func Holdings(ctx context.Context, q postgres.Querier, personID int64) (channels
 	return channels, sources, err
 }
 
-const chatPayerSQL = `
-SELECT created_by
-  FROM channels
- WHERE chat_id = $1
-   AND state <> 'unlinked'`
+const linkPayerSQL = `
+SELECT coalesce((SELECT created_by
+                   FROM channels
+                  WHERE chat_id = $1
+                    AND state <> 'unlinked'), $2::bigint)`
 
 // lockHoldings waits for the turn of who pays for a channel.
 func (s *Service) lockHoldings(ctx context.Context, tx pgx.Tx, channelID int64) error {
@@ -64,10 +63,7 @@ func (s *Service) lockLinked(ctx context.Context, tx pgx.Tx, chatID, personID in
 	if s.cfg.LockHoldings == nil {
 		return nil
 	}
-	payer, err := one[int64](ctx, tx, chatPayerSQL, chatID)
-	if errors.Is(err, ErrNotFound) {
-		payer, err = personID, nil
-	}
+	payer, err := one[int64](ctx, tx, linkPayerSQL, chatID, personID)
 	if err != nil {
 		return err
 	}

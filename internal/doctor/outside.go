@@ -8,10 +8,9 @@ import (
 	"net/http"
 	"strings"
 	"time"
-)
 
-const databaseClockSQL = `
-SELECT clock_timestamp()`
+	"github.com/postonce/postonce/internal/postgres"
+)
 
 const (
 	// A signature of the Mini App from the future is refused (initdata.Validate), and
@@ -73,12 +72,8 @@ func (e *exam) databaseOff(ctx context.Context) (time.Duration, bool) {
 	if e.pool == nil {
 		return 0, false
 	}
-	var there time.Time
-	before := e.cfg.Now()
-	if err := e.pool.QueryRow(ctx, databaseClockSQL).Scan(&there); err != nil {
-		return 0, false
-	}
-	return there.Sub(middle(before, e.cfg.Now())), true
+	ahead, _, err := postgres.Ahead(ctx, e.pool, e.cfg.Now)
+	return ahead, err == nil
 }
 
 // dateOff is how far this machine's clock is behind Telegram's Date; less than a second counts as none.

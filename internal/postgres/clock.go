@@ -81,23 +81,33 @@ func (c *Clock) Ahead() time.Duration {
 	return 0
 }
 
+// Ahead asks db once how far its clock is ahead of here's. The answer is taken
+// for that of the middle of the call, which took so long.
+func Ahead(ctx context.Context, db Querier, here func() time.Time) (ahead, took time.Duration, err error) {
+	var there time.Time
+	before := here()
+	if err := db.QueryRow(ctx, clockSQL).Scan(&there); err != nil {
+		return 0, 0, fmt.Errorf("the database's clock: %w", err)
+	}
+	took = here().Sub(before)
+	return there.Sub(before.Round(0).Add(took / 2)), took, nil
+}
+
 // Set compares the two clocks.
 func (c *Clock) Set(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, clockWait)
 	defer cancel()
-	var there time.Time
 	before := c.here()
-	if err := c.db.QueryRow(ctx, clockSQL).Scan(&there); err != nil {
-		return fmt.Errorf("the database's clock: %w", err)
+	ahead, took, err := Ahead(ctx, c.db, c.here)
+	if err != nil {
+		return err
 	}
 	after := c.here()
-	took := after.Sub(before)
 	if took > clockNoise || (&comparison{at: before}).broken(after) {
 		return nil // too slow to tell, or set meanwhile: the next time does
 	}
-	ahead := there.Sub(before.Round(0).Add(took / 2))
 	if ahead.Abs() < clockNoise {
 		ahead = 0
 	}
